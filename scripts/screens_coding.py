@@ -17,7 +17,7 @@ from labapp.coding.exchange.speakers import speakers_of
 from labapp.record.journal.opening import open_record
 from labapp.session.replay.lanes import retrieve
 from labapp.session.simulation.simulation_job import simulate_study
-from labapp.ui import theme
+from labapp.ui import language, theme
 from labapp.ui.moderator.home import CODING, HomeWindow
 from labapp.ui.replay.codebook_editor import CodebookEditor
 from labapp.ui.replay.coding_state import CodingRequest
@@ -33,7 +33,17 @@ from scripts.screens_moderator import on_screen, ready_home
 
 
 def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
-    """Every window in which coding goes on, but for the replay."""
+    """Every window in which coding goes on, but for the replay, in both languages."""
+    yield from windows(folder / "en")
+    language.speak("de")
+    try:
+        for name, window in windows(folder / "de"):
+            yield f"de-{name}", window
+    finally:
+        language.speak(language.ENGLISH)
+
+
+def windows(folder: Path) -> Iterator[tuple[str, QWidget]]:
     sessions = simulate_study(
         "quickstart", 3, "understanding", folder / "data", 1, thinks_aloud=True
     )

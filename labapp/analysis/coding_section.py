@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from labapp.analysis.bootstrap import NORMAL
-from labapp.analysis.column import TRIAL, WHO, Column, number, seconds, text, whole, yes
+from labapp.analysis.column import TRIAL, WHO, Column, columns_in, number, text, whole
 from labapp.analysis.declared import PREFIX
 from labapp.analysis.speech_rows import NOT_AGREED, REDACTED
 from labapp.analysis.tables import Tables, build_frame
@@ -334,27 +334,22 @@ LEAST = 10
 DRAWS, SEED = 2000, 20200401
 
 CODE_COUNTS: tuple[Column, ...] = (
-    text("study", "id of the study"),
-    text("tier", "tier of the codebook"),
-    text("code", "id of the code"),
-    text(
-        "code_name", "what the codebook calls it; the name of the last mark where versions differ"
-    ),
-    text("by", "study (all participants), model, conditions, or the column of a factor"),
-    text("level", "which of them; empty for the whole study"),
-    whole("n_participants", "participants whose sessions are coded and who met that level"),
-    whole("n_mentioned", "of these, participants with the code there at least once"),
-    number("share_mentioned", "n_mentioned / n_participants", "0-1"),
-    number(
-        "share_mentioned_low", "lower end of its 95 % interval (Wilson's score interval)", "0-1"
-    ),
-    number("share_mentioned_high", "upper end", "0-1"),
-    whole("n_marks", "marks with the code there"),
-    number(
-        "mean_share",
-        "mean over participants of the share of their marks of the tier that have the code",
-        "0-1",
-    ),
+    *columns_in("""
+        text study: id of the study
+        text tier: tier of the codebook
+        text code: id of the code
+        text code_name: what the codebook calls it; the name of the last mark where versions differ
+        text by: study (all participants), model, conditions, or the column of a factor
+        text level: which of them; empty for the whole study
+        whole n_participants: participants whose sessions are coded and who met that level
+        whole n_mentioned: of these, participants with the code there at least once
+        number share_mentioned [0-1]: n_mentioned / n_participants
+        number share_mentioned_low [0-1]: lower end of its 95 % interval (Wilson's score interval)
+        number share_mentioned_high [0-1]: upper end
+        whole n_marks: marks with the code there
+        number mean_share [0-1]: mean over participants of the share of their marks of the tier that
+            have the code
+    """),
     number(
         "mean_share_low",
         f"lower end of its 95 % interval, a percentile bootstrap over participants ({DRAWS} "
@@ -538,28 +533,23 @@ TALK_TIMES: tuple[Column, ...] = (
     text("stage", "part that ran; empty outside of stages"),
     text("model", "what that stage is about"),
     *TRIAL,
-    text("conditions", "the study's variables for this participant, drawn cells in their order"),
-    whole("n_utterances", "units of speech of the participant that begin there"),
-    seconds("talk_s", "how long these are together, in working time"),
-    whole("n_words", "words of those that are written down; empty where none is"),
-    number(
-        "words_per_min",
-        "n_words by the talk time of the units that are written down, whole: pauses between units "
-        "are not in it",
-        "1/min",
-    ),
-    whole("n_unwritten", "of the units, those without words that may be seen"),
-    whole("n_unread", "of those with words, the ones that nobody has read against the sound"),
-    yes(
-        "speakers_said",
-        "somebody said who speaks in the session; where nobody did, what others said is counted "
-        "here, too",
-    ),
-    whole("n_pauses", "pauses between units that follow on each other there"),
-    seconds("pauses_s", "how long these are together, in working time"),
-    seconds("pause_median_s", "their median"),
-    seconds("pause_longest_s", "the longest of them"),
-    seconds("sound_lost_s", "of how much of the units the sound was lost"),
+    *columns_in("""
+        text conditions: the study's variables for this participant, drawn cells in their order
+        whole n_utterances: units of speech of the participant that begin there
+        seconds talk_s: how long these are together, in working time
+        whole n_words: words of those that are written down; empty where none is
+        number words_per_min [1/min]: n_words by the talk time of the units that are written down,
+            whole: pauses between units are not in it
+        whole n_unwritten: of the units, those without words that may be seen
+        whole n_unread: of those with words, the ones that nobody has read against the sound
+        yes speakers_said: somebody said who speaks in the session; where nobody did, what others
+            said is counted here, too
+        whole n_pauses: pauses between units that follow on each other there
+        seconds pauses_s: how long these are together, in working time
+        seconds pause_median_s: their median
+        seconds pause_longest_s: the longest of them
+        seconds sound_lost_s: of how much of the units the sound was lost
+    """),
 )
 _KEYS = [column.name for column in TALK_TIMES[: [c.name for c in TALK_TIMES].index("n_utterances")]]
 

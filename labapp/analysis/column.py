@@ -11,9 +11,9 @@ from __future__ import annotations
 import dis
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from inspect import isfunction
+from inspect import cleandoc, isfunction
 from itertools import chain
 from operator import attrgetter
 from types import NoneType, UnionType
@@ -80,6 +80,30 @@ def yes(name: str, meaning: str, get: Getter | str | None = None) -> Column:
 
 def each(name: str, meaning: str, unit: str = "", get: Getter | str | None = None) -> Column:
     return Column(name, "numbers", meaning, unit, get)
+
+
+_KINDS: dict[str, Callable[..., Column]] = {
+    "text": text,
+    "whole": whole,
+    "number": number,
+    "seconds": seconds,
+    "yes": yes,
+    "each": each,
+}
+_LINE = re.compile(r"(?P<kind>\w+) (?P<name>\w+)(?: \[(?P<unit>.+?)\])?: (?P<meaning>.+)")
+
+
+def columns_in(described: str) -> Iterator[Column]:
+    """Columns of lines such as `number speed [m/s]: how fast it was`.
+
+    A line begins with what makes the column: text, whole, number, seconds, yes or each. A longer
+    meaning continues in indented lines. Raises TypeError for a line that describes no column.
+    """
+    for line in re.sub(r"\n\s+", " ", cleandoc(described)).splitlines():
+        if (match := _LINE.fullmatch(line)) is None or match["kind"] not in _KINDS:
+            raise TypeError(f"this describes no column: {line}")
+        unit = [match["unit"]] if match["unit"] else []
+        yield _KINDS[match["kind"]](match["name"], match["meaning"], *unit)
 
 
 def of(

@@ -17,7 +17,17 @@ from itertools import accumulate
 
 import numpy as np
 
-from labapp.analysis.column import INCLUDED, TRIAL, WHO, number, seconds, text, whole, yes
+from labapp.analysis.column import (
+    INCLUDED,
+    TRIAL,
+    WHO,
+    columns_in,
+    number,
+    seconds,
+    text,
+    whole,
+    yes,
+)
 from labapp.analysis.deviations import Place, Trail
 from labapp.analysis.task_records import INTERRUPTED, Attempt, Columns, Row
 from labapp.base.clock import NS
@@ -97,18 +107,17 @@ UTTERANCES = (
 )
 
 _MARK = (
-    text("mark", "id of the mark in its session"),
-    text("rater", "who gave it"),
-    text("round", "training, independent or reconciled"),
-    text("tier", "tier of the codebook"),
-    text("code", "id of the code"),
-    text(
-        "code_name",
-        "what the version of the codebook calls it by which it was given; empty where that is not "
-        "known",
-    ),
-    whole("value", "on a tier with values"),
-    text("unit", "id of the unit it is on; empty for a stretch or point of its own"),
+    *columns_in("""
+        text mark: id of the mark in its session
+        text rater: who gave it
+        text round: training, independent or reconciled
+        text tier: tier of the codebook
+        text code: id of the code
+        text code_name: what the version of the codebook calls it by which it was given; empty where
+            that is not known
+        whole value: on a tier with values
+        text unit: id of the unit it is on; empty for a stretch or point of its own
+    """),
     _SPEAKER,
     *_TIMES,
 )

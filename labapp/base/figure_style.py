@@ -126,6 +126,9 @@ class FigureLook:
             "text.color": colours.ink,
             # Names are of studies and people: a $ in them begins no formula.
             "text.parse_math": False,
+            # Hinted text is wider or narrower by up to 5 % at another resolution, and would not fit
+            # where it was measured to fit.
+            "text.hinting": "none",
             "svg.fonttype": "none",
             "svg.hashsalt": "labapp",
         }

@@ -9,21 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import UsageError
 from labapp.cli import completion, governing
+from labapp.cli.commands import make_group
 from labapp.cli.options import (
-    At,
-    Book,
-    Data,
-    Json,
-    SessionName,
-    SessionNames,
-    SessionOrBundle,
     as_check,
     make_exit,
     progress_bar,
@@ -37,30 +30,20 @@ from labapp.cli.options import (
 
 
 def code_segment(
-    sessions: SessionNames,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--by",
-            help="The name of the person who checked the units. Default: "
-            "nobody, only the detector.",
-        ),
-    ] = "detector",
-    pause: Annotated[
-        float,
-        typer.Option(
-            "--pause", min=0.05, max=60, help="The seconds of silence that separate two units."
-        ),
-    ] = 0.7,
-    freeze: Annotated[
-        bool, typer.Option("--freeze", help="Freeze the units. After that they can be coded.")
-    ] = False,
-    data: Data = None,
-    json_: Json = False,
+    sessions: list[completion.SessionOrStudy],
+    by: str = "detector",
+    pause: float = 0.7,
+    freeze: bool = False,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Divide the sound of sessions into units where somebody speaks, or freeze the units.
 
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
+
+    --by: The name of the person who checked the units. Default: nobody, only the detector.
+    --pause (0.05 to 60): The seconds of silence that separate two units.
+    --freeze: Freeze the units. After that they can be coded.
     """
     from labapp.base.parallel.processes import stoppable
     from labapp.coding.annotations.segmenting import segment_session
@@ -98,30 +81,13 @@ def code_segment(
 
 
 def code_speakers(
-    session: SessionName,
-    by: Annotated[
-        str,
-        typer.Option("--by", metavar="NAME", help="Your name. It is needed to change anything."),
-    ] = "",
-    map_: Annotated[
-        Path | None,
-        typer.Option(
-            "--map",
-            metavar="FILE.csv",
-            help="A table with the columns time,speaker. Times are like 12:34.5 or seconds; "
-            "speakers are participant, moderator or other.",
-        ),
-    ] = None,
-    suggested: Annotated[
-        bool,
-        typer.Option("--suggested", help="Accept the suggestions."),
-    ] = False,
-    confirm: Annotated[
-        bool,
-        typer.Option("--confirm", help="Confirm that all units already have the right speaker."),
-    ] = False,
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session,
+    by: str = "",
+    map_: Path | None = None,
+    suggested: bool = False,
+    confirm: bool = False,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Set who speaks in a session's units. Without --by, list the units with suggestions.
 
@@ -130,6 +96,12 @@ def code_speakers(
     a --map file does not mention stay as they are.
 
     Example: labapp code speakers sub-P01_ses-1_20260102T030405Z --suggested --by anna
+
+    --by NAME: Your name. It is needed to change anything.
+    --map FILE.csv: A table with the columns time,speaker. Times are like 12:34.5 or seconds;
+        speakers are participant, moderator or other.
+    --suggested: Accept the suggestions.
+    --confirm: Confirm that all units already have the right speaker.
     """
     from labapp.coding.exchange.speakers import say_speakers, speakers_of
 
@@ -149,13 +121,12 @@ def code_speakers(
         say("--suggested --by NAME takes over what is suggested.")
 
 
-def code_check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A codebook (YAML).")],
-    json_: Json = False,
-) -> None:
+def code_check(file: Path, json_: bool = False) -> None:
     """Check a codebook and list every mistake with its line.
 
     Example: labapp code check codebook.yaml
+
+    file FILE: A codebook (YAML).
     """
     from labapp.coding.annotations.codebook import read
 
@@ -193,16 +164,15 @@ def code_schema() -> None:
     say_json(schema_of("codebook"))
 
 
-def code_diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A codebook.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="A later version of it.")],
-    json_: Json = False,
-) -> None:
+def code_diff(old: Path, new: Path, json_: bool = False) -> None:
     """Show what differs between two versions of a codebook, code by code.
 
     A * marks a changed definition. Check again what was coded by the older one.
 
     Example: labapp code diff codebook-2.yaml codebook.yaml
+
+    old OLD: A codebook.
+    new NEW: A later version of it.
     """
     from dataclasses import asdict
 
@@ -228,16 +198,17 @@ def code_diff(
 
 
 def code_history(
-    session: SessionOrBundle,
-    rater: Annotated[
-        str | None, typer.Option("--rater", help="Show only this rater's codes.")
-    ] = None,
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session,
+    rater: str | None = None,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """List every change of a session's units, text and codes, including what was undone.
 
     Example: labapp code history sub-P01_ses-1_20260102T030405Z --rater anna
+
+    session: A session's name or folder, or a bundle.
+    --rater: Show only this rater's codes.
     """
     from labapp.coding.annotations.store import history_of
     from labapp.record.journal.opening import open_record
@@ -249,30 +220,17 @@ def code_history(
 
 
 def code_verify(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A session, a bundle or a study.",
-            autocompletion=completion.sessions_or_studies,
-        ),
-    ],
-    accept: Annotated[
-        str,
-        typer.Option(
-            metavar="REASON",
-            help="Accept a study's files as they are, such as after moving it here without "
-            "its anchor. The reason is stored.",
-        ),
-    ] = "",
-    data: Data = None,
-    json_: Json = False,
+    name: completion.SessionOrStudy, accept: str = "", data: Path | None = None, json_: bool = False
 ) -> None:
     """Check that annotations, and the logs next to sessions, have not been changed.
 
     It names what was changed, shortened or deleted, and what it cannot notice.
 
     Example: labapp code verify my-study
+
+    name NAME: A session, a bundle or a study.
+    --accept REASON: Accept a study's files as they are, such as after moving it here without its
+        anchor. The reason is stored.
     """
     from labapp.coding.annotations.verifying import accept_files, verify_annotations
 
@@ -286,14 +244,14 @@ def code_verify(
 
 
 def code_status(
-    study: governing.Study,
-    data: Data = None,
-    json_: Json = False,
+    study: completion.RecordedStudy, data: Path | None = None, json_: bool = False
 ) -> None:
     """Show how far each session is: segmented, transcribed, coded (by whom), coded twice,
     adjudicated.
 
     Example: labapp code status my-study
+
+    study: A study's id, or the folder with its sessions.
     """
     from labapp.coding.annotations.rounds import study_status
     from labapp.coding.annotations.store import table
@@ -316,65 +274,31 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 
 def code_agree(
-    studies: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[STUDY]…",
-            help="Studies (name or folder), or sessions and bundles (path).",
-            autocompletion=completion.recorded_studies,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="For studies: the folder to write. It must not exist yet."),
-    ] = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(
-            "--grid",
-            metavar="TIME",
-            help="The length of a window for time-unit kappa, such as 1s (default) or 100ms.",
-        ),
-    ] = None,
-    repeat: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--repeat",
-            metavar="RATER=RATER",
-            help="For studies: compare two codings by one person, such as anna=anna2. Can be "
-            "repeated.",
-        ),
-    ] = None,
-    all_speakers: Annotated[
-        bool,
-        typer.Option(
-            "--all-speakers",
-            help="For studies: compare the units of all speakers, not only the participant's.",
-        ),
-    ] = False,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            "--table",
-            metavar="FILE.csv",
-            help="A table of ratings: the unit in the first column, then a column per rater. "
-            "Empty cells are missing ratings.",
-        ),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option("--measure", metavar="NAME", help="For a table: alpha, kappa or fleiss."),
-    ] = None,
-    level: Annotated[
-        str | None,
-        typer.Option("--level", help="For a table: nominal, ordinal, interval or ratio."),
-    ] = None,
-    data: Data = None,
-    json_: Json = False,
+    studies: list[completion.RecordedStudy] | None = None,
+    out: Path | None = None,
+    grid: str | None = None,
+    repeat: list[str] | None = None,
+    all_speakers: bool = False,
+    table: Path | None = None,
+    measure: str | None = None,
+    level: str | None = None,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Compute inter-rater agreement, for a study's sessions or for any table of ratings.
 
     Example: labapp code agree my-study --out agreement
+
+    studies [STUDY]…: Studies (name or folder), or sessions and bundles (path).
+    --out: For studies: the folder to write. It must not exist yet.
+    --grid TIME: The length of a window for time-unit kappa, such as 1s (default) or 100ms.
+    --repeat RATER=RATER: For studies: compare two codings by one person, such as anna=anna2. Can be
+        repeated.
+    --all-speakers: For studies: compare the units of all speakers, not only the participant's.
+    --table FILE.csv: A table of ratings: the unit in the first column, then a column per rater.
+        Empty cells are missing ratings.
+    --measure NAME: For a table: alpha, kappa or fleiss.
+    --level: For a table: nominal, ordinal, interval or ratio.
     """
     of_studies: dict[str, object] = {
         "--out": out, "--grid": grid, "--repeat": repeat, "--all-speakers": all_speakers
@@ -483,67 +407,34 @@ def _among(option: str, value: str, allowed: tuple[str, ...]) -> None:
 
 
 def code_quotes(
-    studies: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="STUDY…",
-            help="Studies, sessions or bundles (names or paths).",
-            autocompletion=completion.sessions_or_studies,
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The file to write: .md, .html or .csv.")
-    ],
-    code: Annotated[
-        list[str] | None,
-        typer.Option("--code", help="Only words with this code. Can be repeated."),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where",
-            metavar="NAME=VALUE",
-            help="Only words of a condition, model, participant or outcome, such as "
-            "condition=vae. If repeated, all must match.",
-        ),
-    ] = None,
-    most: Annotated[
-        int | None,
-        typer.Option(
-            "--most",
-            min=1,
-            help="The maximum number of quotes per code; one of each participant comes first.",
-        ),
-    ] = None,
-    unread: Annotated[
-        bool,
-        typer.Option(
-            "--unread", help="Include words that nobody has checked against the sound, each marked."
-        ),
-    ] = False,
-    pictures: Annotated[
-        bool,
-        typer.Option(
-            "--pictures/--no-pictures", help="Add the participant's screen at that moment."
-        ),
-    ] = True,
-    size: Annotated[
-        str | None,
-        typer.Option(
-            "--size", metavar="WxH", help="The size of the pictures in pixels. Default: 1366x768."
-        ),
-    ] = None,
-    trails: Annotated[
-        bool, typer.Option("--trails", help="Draw the slider movements of the last 5 seconds.")
-    ] = False,
-    data: Data = None,
-    json_: Json = False,
+    studies: list[completion.SessionOrStudy],
+    out: Path,
+    code: list[str] | None = None,
+    where: list[str] | None = None,
+    most: int | None = None,
+    unread: bool = False,
+    pictures: bool = True,
+    size: str | None = None,
+    trails: bool = False,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Collect what participants said with a code, with their screen, if they agreed to be quoted.
 
     Words that a speech model wrote are left out until somebody has checked them against the sound.
 
     Example: labapp code quotes quickstart --code uncertain --where condition=vae --out quotes.html
+
+    studies STUDY…: Studies, sessions or bundles (names or paths).
+    --out FILE: The file to write: .md, .html or .csv.
+    --code: Only words with this code. Can be repeated.
+    --where NAME=VALUE: Only words of a condition, model, participant or outcome, such as
+        condition=vae. If repeated, all must match.
+    --most (from 1): The maximum number of quotes per code; one of each participant comes first.
+    --unread: Include words that nobody has checked against the sound, each marked.
+    --pictures/--no-pictures: Add the participant's screen at that moment.
+    --size WxH: The size of the pictures in pixels. Default: 1366x768.
+    --trails: Draw the slider movements of the last 5 seconds.
     """
     from labapp.analysis.analyze import session_folders_in
     from labapp.analysis.quotes import choose_quotes, kind_of
@@ -607,30 +498,13 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def code_reel(
-    study: governing.Study,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="FILE", help="The file to write: .wav, or .mp4 with the videos."
-        ),
-    ],
-    code: Annotated[
-        list[str] | None,
-        typer.Option("--code", help="Only this code. Can be repeated."),
-    ] = None,
-    most: Annotated[
-        int | None, typer.Option("--most", min=1, help="The maximum number of stretches per code.")
-    ] = None,
-    list_: Annotated[
-        Path | None,
-        typer.Option(
-            "--list",
-            metavar="FILE.csv",
-            help="A table of stretches to use instead, with the columns session,begin,end,label.",
-        ),
-    ] = None,
-    data: Data = None,
-    json_: Json = False,
+    study: completion.RecordedStudy,
+    out: Path,
+    code: list[str] | None = None,
+    most: int | None = None,
+    list_: Path | None = None,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Make a highlight reel: coded stretches one after another, as sound or with the videos.
 
@@ -638,6 +512,12 @@ def code_reel(
     silent and black.
 
     Example: labapp code reel my-study --code insight --out insight.wav
+
+    study: A study's id, or the folder with its sessions.
+    --out FILE: The file to write: .wav, or .mp4 with the videos.
+    --code: Only this code. Can be repeated.
+    --most (from 1): The maximum number of stretches per code.
+    --list FILE.csv: A table of stretches to use instead, with the columns session,begin,end,label.
     """
     from labapp.base.parallel.processes import stoppable
     from labapp.coding.videos.reels import cuts_of, read_list, write_reel
@@ -659,26 +539,21 @@ def code_reel(
 
 
 def code_open(
-    session: SessionName,
-    rater: Annotated[str, typer.Option("--rater", help="Your name as a rater, such as anna.")],
-    codebook: Book = "",
-    round_: Annotated[
-        str, typer.Option("--round", help="The round: training, independent or reconciled.")
-    ] = "independent",
-    blind: Annotated[
-        str,
-        typer.Option(
-            "--blind",
-            metavar="WHAT,…",
-            help="What to hide from the rater: names, outcomes, future, screen, or none.",
-        ),
-    ] = "names,outcomes,future",
-    at: At = None,
-    data: Data = None,
+    session: completion.Session,
+    rater: str,
+    codebook: str = "",
+    round_: str = "independent",
+    blind: str = "names,outcomes,future",
+    at: str | None = None,
+    data: Path | None = None,
 ) -> None:
     """Code a recorded session in the replay window, or continue with a pack.
 
     Example: labapp code open sub-P01_ses-1_20260102T030405Z --rater anna
+
+    --rater: Your name as a rater, such as anna.
+    --round: The round: training, independent or reconciled.
+    --blind WHAT,…: What to hide from the rater: names, outcomes, future, screen, or none.
     """
     from labapp.coding.annotations.model import BLINDINGS, ROUNDS, time_ns
     from labapp.coding.annotations.packs import is_pack, session_to_code
@@ -704,23 +579,7 @@ def code_open(
     raise typer.Exit(run_coding(path, request, t_ns))
 
 
-_ALL = (
-    "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, verify, "
-    "status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes, reel, export, "
-    "import, codebook."
-)
-code_app = typer.Typer(
-    help=f"{_ALL} Example: labapp code agree --table ratings.csv",
-    no_args_is_help=True,
-)
-
-
-@code_app.callback()
-def code() -> None:
-    """Coding of recorded sessions.
-
-    Example: labapp code agree --table ratings.csv
-    """
+code_app = make_group("code", "labapp code agree --table ratings.csv")
 
 
 for _name, _command in (COMMANDS | governing.COMMANDS | governing.EXCHANGES).items():

@@ -28,16 +28,14 @@ _HARMLESS = r"[A-Za-z0-9_][A-Za-z0-9_./-]*"
 _SESSION = r"sub-([A-Za-z0-9]+)_ses-[A-Za-z0-9]+_[0-9]{8}T[0-9]{6}Z"
 
 
-def completion(
-    shell: Annotated[
-        str, typer.Argument(metavar="bash|zsh|fish", help="The shell: bash, zsh or fish.")
-    ],
-) -> None:
+def completion(shell: str) -> None:
     """Print the lines with which Tab completes commands, options and names in a shell.
 
     The installation guide says where to put them.
 
     Example: labapp completion bash
+
+    shell bash|zsh|fish: The shell: bash, zsh or fish.
     """
     if shell not in SHELLS:
         raise UsageError(
@@ -132,3 +130,13 @@ def stimulus_sets(context: typer.Context, incomplete: str) -> list[str]:
     """Ids of stimulus sets, shipped ones and one's own."""
     roots = (resources.stimuli(), resources.user_stimuli())
     return _offered(_ids(roots, "*/manifest.json"), incomplete)
+
+
+Study = Annotated[str, studies]
+RecordedStudy = Annotated[str, recorded_studies]
+Session = Annotated[str, sessions]
+SessionOrStudy = Annotated[str, sessions_or_studies]
+Participant = Annotated[str, participants]
+Model = Annotated[str, models]
+StimulusSet = Annotated[str, stimulus_sets]
+"""Types of parameters that the Tab key completes."""

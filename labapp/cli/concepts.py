@@ -9,20 +9,11 @@ import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import CheckFailed, UsageError
-from labapp.cli.options import (
-    Json,
-    ModelName,
-    ModelsFolder,
-    progress_bar,
-    say_either,
-    show,
-)
+from labapp.cli import completion
+from labapp.cli.commands import make_group
+from labapp.cli.options import progress_bar, say_either, show
 
-concepts_app = typer.Typer(
-    help="Concept learners: list, show, train, score, intervene, "
-    "stimuli, import. Example: labapp concepts list",
-    no_args_is_help=True,
-)
+concepts_app = make_group("concepts", "labapp concepts list")
 
 OfficialFiles = Annotated[
     Path | None,
@@ -41,7 +32,7 @@ ORDERS = ("fixed", "subsets", "wrong", "alone")
 
 
 @concepts_app.command("list")
-def concepts_list(json_: Json = False) -> None:
+def concepts_list(json_: bool = False) -> None:
     """List concept models, and the recipes of those that are not trained.
 
     Example: labapp concepts list
@@ -68,7 +59,7 @@ def _state(row: dict[str, Any]) -> str:
 
 
 @concepts_app.command("show")
-def concepts_show(model: ModelName, json_: Json = False) -> None:
+def concepts_show(model: completion.Model, json_: bool = False) -> None:
     """Show a concept model's card, or the recipe of one that is not trained.
 
     Example: labapp concepts show concepts/dsprites-four-cbm
@@ -84,23 +75,14 @@ def concepts_show(model: ModelName, json_: Json = False) -> None:
 
 @concepts_app.command("train")
 def concepts_train(
-    recipe: Annotated[str, typer.Argument(help="A recipe file, or the id of a shipped recipe.")],
-    size: Annotated[
-        str | None,
-        typer.Option("--size", metavar="S|M|L", help="The size to use instead of the recipe's."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="The seed to use instead of the recipe's.")
-    ] = None,
-    out: ModelsFolder = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start again instead of continuing from a checkpoint.")
-    ] = False,
+    recipe: str,
+    size: str | None = None,
+    seed: int | None = None,
+    out: Path | None = None,
+    fresh: bool = False,
     data: OfficialFiles = None,
-    threads: Annotated[
-        int, typer.Option("--threads", min=1, help="The number of processor threads.")
-    ] = 1,
-    json_: Json = False,
+    threads: int = 1,
+    json_: bool = False,
 ) -> None:
     """Train a concept learner, or all learners of a file, one after the other. Existing models
     stay as they are. To interrupt, press Ctrl+C; to continue, run the same command again.
@@ -108,6 +90,13 @@ def concepts_train(
     Size S takes seconds and is for tests. M takes minutes (seconds for tables). L is as published.
 
     Example: labapp concepts train concepts/toy0-cbm --size S --out my-models
+
+    recipe: A recipe file, or the id of a shipped recipe.
+    --size S|M|L: The size to use instead of the recipe's.
+    --seed (from 0): The seed to use instead of the recipe's.
+    --out: The folder for models. Default: your own.
+    --fresh: Start again instead of continuing from a checkpoint.
+    --threads (from 1): The number of processor threads.
     """
     from labapp.base import resources
     from labapp.models import catalog as models_catalog
@@ -139,7 +128,7 @@ def concepts_train(
 
 
 @concepts_app.command("score")
-def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = False) -> None:
+def concepts_score(model: completion.Model, data: DataFolder = None, json_: bool = False) -> None:
     """Compute the numbers on a concept model's card again: accuracy, OIS, NIS.
 
     Example: labapp concepts score concepts/dsprites-four-cbm
@@ -162,32 +151,22 @@ def concepts_score(model: ModelName, data: DataFolder = None, json_: Json = Fals
 
 @concepts_app.command("intervene")
 def concepts_intervene(
-    model: ModelName,
-    order: Annotated[
-        str | None,
-        typer.Option(
-            "--order",
-            metavar="|".join(ORDERS),
-            help="Show only one curve. fixed: the first 0 to k concepts. subsets: the mean "
-            "over all choices of 0 to k concepts. wrong: only concepts that the model "
-            "has wrong. alone: each concept by itself.",
-        ),
-    ] = None,
-    auc: Annotated[
-        bool,
-        typer.Option(
-            "--auc",
-            help="Report the mean area under the ROC curve of each class against the others, "
-            "instead of accuracy.",
-        ),
-    ] = False,
+    model: completion.Model,
+    order: str | None = None,
+    auc: bool = False,
     data: DataFolder = None,
-    json_: Json = False,
+    json_: bool = False,
 ) -> None:
     """Compute how often the class is right after concepts were corrected (Zarlenga et al., AAAI
     2023, Figure 5).
 
     Example: labapp concepts intervene concepts/dsprites-four-cbm --order wrong
+
+    --order fixed|subsets|wrong|alone: Show only one curve. fixed: the first 0 to k concepts.
+        subsets: the mean over all choices of 0 to k concepts. wrong: only concepts that the model
+        has wrong. alone: each concept by itself.
+    --auc: Report the mean area under the ROC curve of each class against the others, instead of
+        accuracy.
     """
     from labapp.models.concepts import package
 
@@ -215,55 +194,30 @@ def concepts_intervene(
 
 @concepts_app.command("stimuli")
 def concepts_stimuli(
-    model: ModelName,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The folder to write. It must not exist yet. Default: among your own sets.",
-        ),
-    ] = None,
-    set_id: Annotated[
-        str | None,
-        typer.Option(
-            "--id", help="The id by which studies name the set. Default: from the model's id."
-        ),
-    ] = None,
-    items: Annotated[
-        str | None,
-        typer.Option(
-            "--items",
-            metavar="TYPE=N,…",
-            help="The number of pictures of each type: repair, control, trap, unrepairable, "
-            "natural.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed for choosing pictures.")] = 0,
-    size: Annotated[
-        int,
-        typer.Option(
-            "--size", min=64, max=1024, help="The width and height of the pictures in pixels."
-        ),
-    ] = 512,
-    title: Annotated[
-        str | None,
-        typer.Option("--title", help="The set's title. Default: from the model's title."),
-    ] = None,
-    every: Annotated[
-        bool,
-        typer.Option(
-            "--all-pictures",
-            help="Choose from all test pictures, even if people cannot see a concept clearly.",
-        ),
-    ] = False,
+    model: completion.Model,
+    out: Path | None = None,
+    id_: str | None = None,
+    items: str | None = None,
+    seed: int = 0,
+    size: int = 512,
+    title: str | None = None,
+    all_pictures: bool = False,
     data: DataFolder = None,
-    json_: Json = False,
+    json_: bool = False,
 ) -> None:
     """Build a stimulus set for concept repair: pictures with the model's answer in every state of
     its concepts.
 
     Example: labapp concepts stimuli concepts/dsprites-four-cbm --id my-sprites
+
+    --out DIR: The folder to write. It must not exist yet. Default: among your own sets.
+    --id: The id by which studies name the set. Default: from the model's id.
+    --items TYPE=N,…: The number of pictures of each type: repair, control, trap, unrepairable,
+        natural.
+    --seed (from 0): The seed for choosing pictures.
+    --size (64 to 1024): The width and height of the pictures in pixels.
+    --title: The set's title. Default: from the model's title.
+    --all-pictures: Choose from all test pictures, even if people cannot see a concept clearly.
     """
     from labapp.models.concepts import commands
 
@@ -271,12 +225,12 @@ def concepts_stimuli(
         built = commands.build_stimuli(
             model,
             out,
-            set_id,
+            id_,
             items=items,
             seed=seed,
             pixels=size,
             title=title,
-            every=every,
+            every=all_pictures,
             data_folder=data,
         )
     show(built, json_, say)
@@ -284,24 +238,7 @@ def concepts_stimuli(
 
 @concepts_app.command("import")
 def concepts_import(
-    description: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.yaml",
-            help="A YAML file that names both files, the concepts, the classes and the test "
-            "pictures.",
-        ),
-    ],
-    out: ModelsFolder = None,
-    trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust",
-            help="Open TorchScript and torch.export files even if they cannot be sandboxed. "
-            "Only for files that you made yourself.",
-        ),
-    ] = False,
-    json_: Json = False,
+    description: Path, out: Path | None = None, trust: bool = False, json_: bool = False
 ) -> None:
     """Import a concept model of your own, and try it on its test pictures.
 
@@ -309,6 +246,12 @@ def concepts_import(
     codes, one from codes to class scores.
 
     Example: labapp concepts import my-model/description.yaml
+
+    description FILE.yaml: A YAML file that names both files, the concepts, the classes and the test
+        pictures.
+    --out: The folder for models. Default: your own.
+    --trust: Open TorchScript and torch.export files even if they cannot be sandboxed. Only for
+        files that you made yourself.
     """
     from labapp.models.concepts import imported, package
 

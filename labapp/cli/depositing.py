@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from pathlib import Path
 
 from labapp.base.console import say, say_line
-from labapp.cli.options import Data, Out, Private, study_path
+from labapp.cli.options import study_path
 
 
 def deposit(
-    sessions: Annotated[
-        list[str], typer.Argument(help="A study (id or folder), sessions or bundles.")
-    ],
-    out: Out,
-    license_: Annotated[
-        str | None,
-        typer.Option(
-            "--license",
-            metavar="ID",
-            help="The licence, such as CC0-1.0 or CC-BY-4.0: what others may do with the "
-            "data. You must choose one.",
-        ),
-    ] = None,
-    creator: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--creator",
-            metavar="NAME",
-            help='An author as "Family, Given; Affiliation; ORCID". Repeat the option for '
-            "each author, in order.",
-        ),
-    ] = None,
-    title: Annotated[
-        str, typer.Option("--title", help="The title of the dataset. Default: the study's title.")
-    ] = "",
-    description: Annotated[
-        str,
-        typer.Option(
-            "--description", help="The description in one paragraph. Default: made from the study."
-        ),
-    ] = "",
-    keyword: Annotated[
-        list[str] | None, typer.Option("--keyword", help="A keyword. Can be repeated.")
-    ] = None,
-    doi: Annotated[
-        str, typer.Option("--doi", help="The DOI, if the repository has reserved one.")
-    ] = "",
-    bundle: Annotated[
-        bool,
-        typer.Option("--bundle", help="Add the de-identified BIDS dataset, event by event."),
-    ] = False,
-    with_audio: Annotated[
-        bool,
-        typer.Option(
-            "--with-audio", help="With --bundle: add the voices of people who agreed to share them."
-        ),
-    ] = False,
-    data: Data = None,
-    private: Private = None,
+    sessions: list[str],
+    out: Path,
+    license_: str | None = None,
+    creator: list[str] | None = None,
+    title: str = "",
+    description: str = "",
+    keyword: list[str] | None = None,
+    doi: str = "",
+    bundle: bool = False,
+    with_audio: bool = False,
+    data: Path | None = None,
+    private: Path | None = None,
 ) -> None:
     """Write a de-identified folder for OSF, Zenodo or an institutional repository.
 
@@ -67,6 +28,18 @@ def deposit(
     People who withdrew are left out.
 
     Example: labapp deposit my-study --license CC-BY-4.0 --creator "Curie, Marie" --out deposit
+
+    sessions: A study (id or folder), sessions or bundles.
+    --license ID: The licence, such as CC0-1.0 or CC-BY-4.0: what others may do with the data. You
+        must choose one.
+    --creator NAME: An author as "Family, Given; Affiliation; ORCID". Repeat the option for each
+        author, in order.
+    --title: The title of the dataset. Default: the study's title.
+    --description: The description in one paragraph. Default: made from the study.
+    --keyword: A keyword. Can be repeated.
+    --doi: The DOI, if the repository has reserved one.
+    --bundle: Add the de-identified BIDS dataset, event by event.
+    --with-audio: With --bundle: add the voices of people who agreed to share them.
     """
     from labapp.session.bids.deposit import Metadata
     from labapp.session.bids.deposit import deposit as write_deposit

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from labapp.base.console import say
-from labapp.cli.options import Json, say_either
+from labapp.cli.commands import Commands
+from labapp.cli.options import say_either
 
-extras_app = typer.Typer(invoke_without_command=True)
-
-Name = Annotated[str, typer.Argument(help="The extra's name (see labapp extras).")]
+extras_app = Commands(invoke_without_command=True)
 
 
 @extras_app.callback()
@@ -26,7 +24,7 @@ def extras(context: typer.Context) -> None:
 
 
 @extras_app.command("list")
-def extras_list(json_: Json = False) -> None:
+def extras_list(json_: bool = False) -> None:
     """List extras with their sizes, and which are installed.
 
     Example: labapp extras list
@@ -52,22 +50,15 @@ def extras_list(json_: Json = False) -> None:
 
 
 @extras_app.command("add")
-def extras_add(
-    name: Name,
-    from_: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="FOLDER",
-            help="Use the wheels in this folder instead of the internet.",
-        ),
-    ] = None,
-) -> None:
+def extras_add(name: str, from_: Path | None = None) -> None:
     """Add an extra to this installation, from the internet or from a folder of wheels.
 
     Installed packages keep their versions.
 
     Example: labapp extras add video
+
+    name: The extra's name (see labapp extras).
+    --from FOLDER: Use the wheels in this folder instead of the internet.
     """
     from labapp.base.extras import add, extra_called
 
@@ -75,15 +66,15 @@ def extras_add(
 
 
 @extras_app.command("download")
-def extras_download(
-    name: Name,
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The folder for the wheels.")],
-) -> None:
+def extras_download(name: str, to: Path) -> None:
     """Download an extra's wheels into a folder, for a computer without internet.
 
     That computer needs the same operating system and the same version of labapp.
 
     Example: labapp extras download video --to wheels
+
+    name: The extra's name (see labapp extras).
+    --to FOLDER: The folder for the wheels.
     """
     from labapp.base.extras import download, extra_called
 

@@ -7,26 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import NotFoundError, TargetExists, UsageError
 from labapp.cli import completion
-from labapp.cli.options import (
-    Book,
-    Data,
-    Json,
-    SessionName,
-    SessionNames,
-    SessionOrBundle,
-    progress_bar,
-    session_or_study,
-    session_path,
-    show,
-    study_folder,
-)
+from labapp.cli.options import progress_bar, session_or_study, session_path, show, study_folder
 
 if TYPE_CHECKING:
     from labapp.coding.annotations.model import Status
@@ -34,37 +20,14 @@ if TYPE_CHECKING:
     from labapp.coding.annotations.settlements import Disagreement
 
 
-Study = Annotated[
-    str,
-    typer.Argument(
-        help="A study's id, or the folder with its sessions.",
-        autocompletion=completion.recorded_studies,
-    ),
-]
-
-
 def code_assign(
-    study: Study,
-    raters: Annotated[
-        str,
-        typer.Option(
-            "--raters", metavar="NAME,NAME", help="The raters' names, separated by commas."
-        ),
-    ],
-    both: Annotated[
-        float,
-        typer.Option(
-            "--both", metavar="SHARE", help="The share that two raters code, from 0 to 1."
-        ),
-    ] = 0.2,
-    seed: Annotated[
-        int, typer.Option("--seed", help="The seed of the draw. The same seed gives the same draw.")
-    ] = 1,
-    training: Annotated[
-        bool, typer.Option("--training", help="Assign sessions for practice, which never count.")
-    ] = False,
-    data: Data = None,
-    json_: Json = False,
+    study: completion.RecordedStudy,
+    raters: str,
+    both: float = 0.2,
+    seed: int = 1,
+    training: bool = False,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Draw which rater codes which session, and which stretches a second rater codes as well.
 
@@ -72,6 +35,12 @@ def code_assign(
     to assign sessions that were recorded later. Existing assignments stay.
 
     Example: labapp code assign my-study --raters anna,ben --both 0.2 --seed 1
+
+    study: A study's id, or the folder with its sessions.
+    --raters NAME,NAME: The raters' names, separated by commas.
+    --both SHARE: The share that two raters code, from 0 to 1.
+    --seed: The seed of the draw. The same seed gives the same draw.
+    --training: Assign sessions for practice, which never count.
     """
     from labapp.coding.annotations.rounds import assign_study
 
@@ -82,17 +51,10 @@ def code_assign(
 
 
 def code_lock(
-    study: Study,
-    rater: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rater",
-            help="The rater whose coding is locked. Can be repeated. "
-            "Default: every rater who is done.",
-        ),
-    ] = None,
-    data: Data = None,
-    json_: Json = False,
+    study: completion.RecordedStudy,
+    rater: list[str] | None = None,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Lock finished coding before raters discuss it. Agreement is reported only from locked
     coding.
@@ -100,6 +62,9 @@ def code_lock(
     You cannot unlock it again.
 
     Example: labapp code lock my-study --rater anna --rater ben
+
+    study: A study's id, or the folder with its sessions.
+    --rater: The rater whose coding is locked. Can be repeated. Default: every rater who is done.
     """
     from labapp.coding.annotations.rounds import close
 
@@ -107,17 +72,18 @@ def code_lock(
 
 
 def code_done(
-    sessions: SessionNames,
-    rater: Annotated[list[str], typer.Option("--rater", help="The rater's name.")],
-    reopen: Annotated[
-        bool, typer.Option("--reopen", help="Open finished coding again, unless it is locked.")
-    ] = False,
-    data: Data = None,
-    json_: Json = False,
+    sessions: list[completion.SessionOrStudy],
+    rater: list[str],
+    reopen: bool = False,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Mark independent coding as done without opening each session, such as after an import.
 
     Example: labapp code done my-study --rater anna
+
+    --rater: The rater's name.
+    --reopen: Open finished coding again, unless it is locked.
     """
     from labapp.coding.annotations.rounds import close
     from labapp.record.journal.opening import places
@@ -146,33 +112,29 @@ def _say_closed(reports: Sequence[CloseReport], to: str, json_: bool) -> None:
 
 
 def code_adjudicate(
-    study: Study,
-    settle: Annotated[
-        int | None,
-        typer.Option("--settle", metavar="NUMBER", help="The number of the difference to settle."),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", help="The name of the person who settles it.")
-    ] = None,
-    take: Annotated[
-        str | None, typer.Option("--take", metavar="RATER", help="The rater who is right.")
-    ] = None,
-    code: Annotated[
-        list[str] | None,
-        typer.Option("--code", help="The code that is right instead. Can be repeated."),
-    ] = None,
-    nothing: Annotated[
-        bool, typer.Option("--nothing", help="Settle that there is nothing to code.")
-    ] = False,
-    reason: Annotated[str, typer.Option("--reason", help="The reason.")] = "",
-    data: Data = None,
-    json_: Json = False,
+    study: completion.RecordedStudy,
+    settle: int | None = None,
+    by: str | None = None,
+    take: str | None = None,
+    code: list[str] | None = None,
+    nothing: bool = False,
+    reason: str = "",
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """List where raters differ in locked coding, or settle one difference with a reason.
 
     Coding that is not locked is named and left out. Lock it first with `labapp code lock`.
 
     Example: labapp code adjudicate my-study --settle 3 --by cleo --take anna --reason "an aim"
+
+    study: A study's id, or the folder with its sessions.
+    --settle NUMBER: The number of the difference to settle.
+    --by: The name of the person who settles it.
+    --take RATER: The rater who is right.
+    --code: The code that is right instead. Can be repeated.
+    --nothing: Settle that there is nothing to code.
+    --reason: The reason.
     """
     from labapp.coding.annotations.rounds import study_disagreements
 
@@ -266,20 +228,12 @@ def _settle(
 
 
 def code_redact(
-    session: SessionName,
-    begin: Annotated[
-        str,
-        typer.Argument(
-            metavar="T0",
-            help="The session time at which it begins, such as 12:34.5, or in seconds.",
-        ),
-    ],
-    end: Annotated[str, typer.Argument(metavar="T1", help="The session time at which it ends.")],
-    by: Annotated[str, typer.Option("--by", help="The name of the person who redacts.")],
-    replacement: Annotated[
-        str, typer.Option("--replacement", help="The text that replaces the words.")
-    ] = "[…]",
-    data: Data = None,
+    session: completion.Session,
+    begin: str,
+    end: str,
+    by: str,
+    replacement: str = "[…]",
+    data: Path | None = None,
 ) -> None:
     """Redact a stretch: its sound and words never leave the lab.
 
@@ -287,6 +241,11 @@ def code_redact(
     silent there in every bundle, pack and clip.
 
     Example: labapp code redact sub-P01_ses-1_20260102T030405Z 12:34.5 12:36 --by anna
+
+    begin T0: The session time at which it begins, such as 12:34.5, or in seconds.
+    end T1: The session time at which it ends.
+    --by: The name of the person who redacts.
+    --replacement: The text that replaces the words.
     """
     from labapp.coding.annotations.model import time_ns
     from labapp.coding.annotations.redacting import redact
@@ -297,14 +256,12 @@ def code_redact(
 
 
 def code_pack(
-    study: Study,
-    rater: Annotated[str, typer.Option("--rater", help="The rater who gets the pack.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.zip", help="The file to write.")],
-    training: Annotated[
-        bool, typer.Option("--training", help="Pack the sessions that were assigned for practice.")
-    ] = False,
-    data: Data = None,
-    json_: Json = False,
+    study: completion.RecordedStudy,
+    rater: str,
+    out: Path,
+    training: bool = False,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Make a pack for a rater on another computer: the assigned sound, units, text, and the
     codebook.
@@ -313,6 +270,11 @@ def code_pack(
     can name it. On the other computer, run: labapp code open FILE.zip --rater NAME
 
     Example: labapp code pack my-study --rater ben --out ben.zip
+
+    study: A study's id, or the folder with its sessions.
+    --rater: The rater who gets the pack.
+    --out FILE.zip: The file to write.
+    --training: Pack the sessions that were assigned for practice.
     """
     from labapp.coding.annotations.packs import make_pack
 
@@ -322,19 +284,14 @@ def code_pack(
     show(report, json_)
 
 
-def code_receive(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A coded pack (folder or zip), or a rater's file."),
-    ],
-    study: Annotated[str, typer.Option("--study", help="A study's id or folder.")],
-    data: Data = None,
-    json_: Json = False,
-) -> None:
+def code_receive(file: Path, study: str, data: Path | None = None, json_: bool = False) -> None:
     """Receive the codes of a rater from another computer. They are checked, and nothing is
     overwritten.
 
     Example: labapp code receive ben.zip --study my-study
+
+    file FILE: A coded pack (folder or zip), or a rater's file.
+    --study: A study's id or folder.
     """
     from dataclasses import asdict
 
@@ -377,47 +334,17 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 
 def code_export(
-    session: SessionOrBundle,
-    rater: Annotated[
-        str, typer.Option("--rater", help="The rater's name, or `final` for the final coding.")
-    ],
-    to: Annotated[
-        str, typer.Option("--to", help="eaf, textgrid, vtt, srt, audacity, qdpx, boris or csv.")
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="PATH",
-            help="The file to write, or a folder if there are several sound files.",
-        ),
-    ],
-    joined: Annotated[
-        bool,
-        typer.Option(
-            "--joined", help="Make one sound file of the whole session, with silence in gaps."
-        ),
-    ] = False,
-    with_sound: Annotated[
-        bool,
-        typer.Option(
-            "--with-sound", help="Copy the sound next to the export instead of linking it."
-        ),
-    ] = False,
-    no_sound: Annotated[
-        bool,
-        typer.Option("--no-sound", help="Do not link any sound. Times are then session times."),
-    ] = False,
-    transcript_codings: Annotated[
-        bool,
-        typer.Option(
-            "--transcript-codings",
-            help="For qdpx: put codes of units on the transcript instead of on a separate text.",
-        ),
-    ] = False,
-    codebook: Book = "",
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session,
+    rater: str,
+    to: str,
+    out: Path,
+    joined: bool = False,
+    with_sound: bool = False,
+    no_sound: bool = False,
+    transcript_codings: bool = False,
+    codebook: str = "",
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Export a session's units, text and codes to ELAN, Praat, NVivo, BORIS and other tools.
 
@@ -426,6 +353,16 @@ def code_export(
     format cannot hold.
 
     Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
+
+    session: A session's name or folder, or a bundle.
+    --rater: The rater's name, or `final` for the final coding.
+    --to: eaf, textgrid, vtt, srt, audacity, qdpx, boris or csv.
+    --out PATH: The file to write, or a folder if there are several sound files.
+    --joined: Make one sound file of the whole session, with silence in gaps.
+    --with-sound: Copy the sound next to the export instead of linking it.
+    --no-sound: Do not link any sound. Times are then session times.
+    --transcript-codings: For qdpx: put codes of units on the transcript instead of on a separate
+        text.
     """
     from labapp.coding.exchange.gathering import Base, export_coding
     from labapp.coding.exchange.incoming import ON_TRANSCRIPT, format_named
@@ -460,49 +397,16 @@ def code_export(
 
 
 def code_import(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of the other tool.")],
-    session: Annotated[
-        str,
-        typer.Option(
-            "--session",
-            metavar="NAME",
-            help="The session's name or folder.",
-            autocompletion=completion.sessions,
-        ),
-    ],
-    rater: Annotated[
-        str, typer.Option("--rater", help="The rater to whom the codes are assigned.")
-    ],
-    map_: Annotated[
-        Path | None,
-        typer.Option(
-            "--map",
-            metavar="FILE.csv",
-            help="A table that renames tiers and codes: tier,code,to_tier,to_code.",
-        ),
-    ] = None,
-    time: Annotated[
-        str,
-        typer.Option(
-            "--time",
-            metavar="WHAT",
-            help="What the file's times count from: session, or a "
-            "sound file such as segment-01.wav.",
-        ),
-    ] = "",
-    words_into_units: Annotated[
-        bool,
-        typer.Option(
-            "--words-into-units",
-            help="Put words into the existing units that they overlap most.",
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would change.")
-    ] = False,
-    codebook: Book = "",
-    data: Data = None,
-    json_: Json = False,
+    file: Path,
+    session: completion.Session,
+    rater: str,
+    map_: Path | None = None,
+    time: str = "",
+    words_into_units: bool = False,
+    dry_run: bool = False,
+    codebook: str = "",
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Import codes and words from another tool. Only differences are changed.
 
@@ -510,6 +414,14 @@ def code_import(
     the changes become proposals. The command lists what it cannot import.
 
     Example: labapp code import P01.eaf --session sub-P01_ses-1_20260102T030405Z --rater anna
+
+    file FILE: The file of the other tool.
+    --session NAME: The session's name or folder.
+    --rater: The rater to whom the codes are assigned.
+    --map FILE.csv: A table that renames tiers and codes: tier,code,to_tier,to_code.
+    --time WHAT: What the file's times count from: session, or a sound file such as segment-01.wav.
+    --words-into-units: Put words into the existing units that they overlap most.
+    --dry-run: Only show what would change.
     """
     from labapp.coding.exchange import incoming
     from labapp.coding.exchange.coming_in import bring_in, plan_import
@@ -538,37 +450,26 @@ def code_import(
 
 
 def code_codebook(
-    study: Annotated[
-        str, typer.Argument(metavar="STUDY|FILE", help="A study's id or folder, or a codebook.")
-    ],
-    to: Annotated[str, typer.Option("--to", help="csv or qdc.")] = "",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The file to write.")
-    ] = None,
-    from_: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE.qdc",
-            help="Make a codebook from this file, for a study that has none.",
-        ),
-    ] = None,
-    withhold: Annotated[
-        bool,
-        typer.Option(
-            "--withhold",
-            help="Remove examples, explanations and comments from the codebook versions that "
-            "are stored with the study's codes.",
-        ),
-    ] = False,
-    codebook: Book = "",
-    data: Data = None,
+    study: str,
+    to: str = "",
+    out: Path | None = None,
+    from_: Path | None = None,
+    withhold: bool = False,
+    codebook: str = "",
+    data: Path | None = None,
 ) -> None:
     """Write a codebook for other tools, or make one from a file of theirs.
 
     NVivo, MAXQDA, ATLAS.ti, QualCoder and others use REFI-QDA codebooks (.qdc).
 
     Example: labapp code codebook my-study --to qdc --out codes.qdc
+
+    study STUDY|FILE: A study's id or folder, or a codebook.
+    --to: csv or qdc.
+    --out FILE: The file to write.
+    --from FILE.qdc: Make a codebook from this file, for a study that has none.
+    --withhold: Remove examples, explanations and comments from the codebook versions that are
+        stored with the study's codes.
     """
     from labapp.coding.annotations.codebook import read, withhold_words
     from labapp.coding.exchange.incoming import CODEBOOK_FORMATS, choose_codebook

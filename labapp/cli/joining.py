@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-Host = Annotated[
-    str,
-    typer.Argument(
-        help="The session's address as its console shows it, such as 192.168.1.20:8731."
-    ),
-]
 
-
-def moderate(host: Host = "") -> None:
+def moderate(host: str = "") -> None:
     """Moderate a session from this computer, with the code that the session's console shows.
 
     Example: labapp moderate 192.168.1.20:8731
+
+    host: The session's address as its console shows it, such as 192.168.1.20:8731.
     """
     _join(host, observes=False)
 
 
-def observe(host: Host = "") -> None:
+def observe(host: str = "") -> None:
     """Watch a session from this computer. Your notes reach the moderator.
 
     Example: labapp observe 192.168.1.20:8731
+
+    host: The session's address as its console shows it, such as 192.168.1.20:8731.
     """
     _join(host, observes=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -28,35 +29,11 @@ from labapp.base.errors import (
 from labapp.base.parallel.processes import stoppable
 from labapp.base.resources import pilot_root
 from labapp.cli import completion
+from labapp.cli.commands import COMMANDS, Commands
 from labapp.cli.options import (
-    Audio,
     Blind,
-    Dask,
-    Data,
-    FigureFont,
-    FigureSize,
-    FigureWidth,
-    Format,
-    Json,
-    Listen,
     Lsl,
-    Mixture,
-    Out,
-    Palette,
-    Private,
-    Ratings,
-    ReportLanguage,
-    ReportWords,
-    Screen,
-    Seed,
-    Simulate,
-    SoundFormat,
-    Speed,
     Strategy,
-    StudyName,
-    Windowed,
-    Withdrawn,
-    Workers,
     data_folder,
     make_exit,
     one_place,
@@ -66,115 +43,10 @@ from labapp.cli.options import (
     session_path,
     strategy_name,
 )
-from labapp.session.simulation.names import STRATEGY_NAMES
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
 
 
-COMMANDS = {
-    "metrics": (
-        "metrics.metrics",
-        "Score a model's codes against the true factors or concepts, by one metric or all.",
-    ),
-    "plan": (
-        "planning.plan",
-        (
-            "Plan a study by simulation: threshold, time before a skip, sample size and session "
-            "length."
-        ),
-    ),
-    "replay": (
-        "sessions.replay",
-        "Replay a recorded session: see the participant's screen and hear the voice at any time.",
-    ),
-    "transcribe": (
-        "videos.transcribe",
-        "Transcribe what was said in sessions, with a speech model on this computer.",
-    ),
-    "docs": ("main.docs", "Open the documentation in the browser. No network is needed."),
-    "completion": (
-        "completion.completion",
-        "Print the lines with which Tab completes commands, options and names in a shell.",
-    ),
-    "demo": (
-        "main.demo",
-        "Run a whole session with a simulated participant, then export, verify and analyse it.",
-    ),
-    "doctor": (
-        "main.doctor",
-        (
-            "Check display, sound, speech models, video, processor, disk and fonts, and say "
-            "what to do about problems."
-        ),
-    ),
-    "run": (
-        "main.run",
-        "Run a session without the home: open the console and the participant's window.",
-    ),
-    "moderate": (
-        "joining.moderate",
-        "Moderate a session from this computer, with the code that the session's console shows.",
-    ),
-    "observe": (
-        "joining.observe",
-        "Watch a session from this computer. Your notes reach the moderator.",
-    ),
-    "export": (
-        "main.export",
-        "Export sessions as one bundle: a BIDS dataset, or another format.",
-    ),
-    "deposit": (
-        "depositing.deposit",
-        "Write a de-identified folder for OSF, Zenodo or an institutional repository.",
-    ),
-    "analyze": ("main.analyze", "Write tables, figures and report.html from sessions or bundles."),
-    "simulate": ("main.simulate_", "Simulate participants on a virtual clock, without windows."),
-    "studies": (
-        "studies.studies_app",
-        "Study files: new, list, show, check, texts, instruments, consent, preview, schema.",
-    ),
-    "sessions": (
-        "sessions.sessions_app",
-        (
-            "Recorded sessions: list, show, verify, recover, exclude, include, move, backup, "
-            "withdraw, consent, resume."
-        ),
-    ),
-    "participants": (
-        "participants.participants_app",
-        "Participants' answers from other tools: merge.",
-    ),
-    "code": (
-        "coding.code_app",
-        (
-            "Coding of recorded sessions: open, segment, speakers, check, schema, diff, history, "
-            "verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, "
-            "quotes, reel, export, import, codebook."
-        ),
-    ),
-    "videos": ("videos.videos_app", "Videos of participants: add, list, align, remove."),
-    "models": (
-        "models.models_app",
-        ("Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench."),
-    ),
-    "concepts": (
-        "concepts.concepts_app",
-        "Concept learners: list, show, train, score, intervene, stimuli, import.",
-    ),
-    "stimuli": (
-        "stimuli.stimuli_app",
-        "Stimulus sets: list, check, import, schema, build, explain, sheet, masks.",
-    ),
-    "extras": (
-        "extras.extras_app",
-        "Extras of this installation: list, add, download.",
-    ),
-    "plugins": (
-        "plugins.plugins_app",
-        "Tasks, metrics and more, shipped or from installed packages: list.",
-    ),
-}
-"""Each command's module and function or group, and its first sentence."""
 GROUPS = [name for name, (where, _) in COMMANDS.items() if where.endswith("_app")]
 """Groups of commands. Their sentence lists the commands."""
 
@@ -189,7 +61,7 @@ class _Commands(Mapping[str, Any]):
         if name not in self._made:
             module, _, attribute = COMMANDS[name][0].partition(".")
             command = getattr(import_module(f"labapp.cli.{module}"), attribute)
-            around = typer.Typer(**PLAIN)
+            around = Commands(**PLAIN)
             around.callback()(lambda: None)
             if isinstance(command, typer.Typer):
                 around.add_typer(command, name=name)
@@ -243,14 +115,14 @@ app = typer.Typer(
 )
 
 
-def docs(
-    path: Annotated[bool, typer.Option("--path", help="Only print where the pages are.")] = False,
-) -> None:
+def docs(path: bool = False) -> None:
     """Open the documentation in the browser. No network is needed.
 
     If the pages are not built, a window of labapp shows the documentation.
 
     Example: labapp docs
+
+    --path: Only print where the pages are.
     """
     import webbrowser
 
@@ -319,17 +191,13 @@ def _options_of(command: Any) -> set[str]:
     return own.union(*map(_options_of, inner))
 
 
-def demo(
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The folder to write. It must not exist yet.")
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", help="The seed. Another seed gives another session.")
-    ] = 0,
-) -> None:
+def demo(out: Path | None = None, seed: int = 0) -> None:
     """Run a whole session with a simulated participant, then export, verify and analyse it.
 
     Example: labapp demo --out demo
+
+    --out: The folder to write. It must not exist yet.
+    --seed: The seed. Another seed gives another session.
     """
     from labapp.ui.starting import run_demo
 
@@ -338,7 +206,7 @@ def demo(
     raise typer.Exit(status)
 
 
-def doctor(json_: Json = False) -> None:
+def doctor(json_: bool = False) -> None:
     """Check display, sound, speech models, video, processor, disk and fonts, and say what to do
     about problems.
 
@@ -352,53 +220,33 @@ def doctor(json_: Json = False) -> None:
 
 
 def run(
-    study: StudyName,
-    participant: Annotated[
-        str | None,
-        typer.Option(
-            "--participant",
-            help="The participant's id, such as P01. Default for pilots: the next free id.",
-            autocompletion=completion.participants,
-        ),
-    ] = None,
-    session: Annotated[
-        str | None,
-        typer.Option("--session", help="The session's label. Default: the study's first."),
-    ] = None,
-    data: Data = None,
-    private: Private = None,
-    screen: Screen = None,
-    windowed: Windowed = False,
-    audio: Audio = None,
-    simulate: Simulate = None,
-    seed: Seed = None,
-    speed: Speed = 1.0,
+    study: completion.Study,
+    participant: completion.Participant | None = None,
+    session: str | None = None,
+    data: Path | None = None,
+    private: Path | None = None,
+    screen: str | None = None,
+    windowed: bool = False,
+    audio: str | None = None,
+    simulate: str | None = None,
+    seed: int | None = None,
+    speed: float = 1.0,
     blind: Blind = None,
     lsl: Lsl = None,
-    listen: Listen = None,
-    careless: Annotated[
-        bool,
-        typer.Option("--careless", help="Let the simulated participant answer without trying."),
-    ] = False,
-    pilot: Annotated[
-        bool,
-        typer.Option(
-            "--pilot",
-            help="Make a trial run. It is stored apart and never analysed with the others.",
-        ),
-    ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(
-            "--language",
-            metavar="CODE",
-            help="The participant's language, if the study has several. Default: the first.",
-        ),
-    ] = None,
+    listen: str | None = None,
+    careless: bool = False,
+    pilot: bool = False,
+    language: str | None = None,
 ) -> None:
     """Run a session without the home: open the console and the participant's window.
 
     Example: labapp run quickstart --participant P01
+
+    --participant: The participant's id, such as P01. Default for pilots: the next free id.
+    --session: The session's label. Default: the study's first.
+    --careless: Let the simulated participant answer without trying.
+    --pilot: Make a trial run. It is stored apart and never analysed with the others.
+    --language CODE: The participant's language, if the study has several. Default: the first.
     """
     from labapp.ui.starting import run_session
 
@@ -430,33 +278,17 @@ def run(
 
 
 def export(
-    sessions: Annotated[
-        list[str],
-        typer.Argument(
-            help="Sessions (name or folder), or a study's folder.",
-            autocompletion=completion.sessions,
-        ),
-    ],
-    out: Out,
-    format_: Format = "bids",
-    zip_: Annotated[
-        bool, typer.Option("--zip", help="Write one .zip file instead of a folder.")
-    ] = False,
-    deidentify: Annotated[
-        bool,
-        typer.Option(
-            "--deidentify",
-            help="Leave out what identifies people: no free text, no sound, shifted dates.",
-        ),
-    ] = False,
-    with_audio: Annotated[
-        bool, typer.Option("--with-audio", help="With --deidentify: include the voices.")
-    ] = False,
-    no_audio: Annotated[bool, typer.Option("--no-audio", help="Leave out the sound.")] = False,
-    sound: SoundFormat = "wav",
-    withdrawn: Withdrawn = False,
-    data: Data = None,
-    private: Private = None,
+    sessions: list[completion.Session],
+    out: Path,
+    format_: str = "bids",
+    zip_: bool = False,
+    deidentify: bool = False,
+    with_audio: bool = False,
+    no_audio: bool = False,
+    sound: str = "wav",
+    withdrawn: bool = False,
+    data: Path | None = None,
+    private: Path | None = None,
 ) -> None:
     """Export sessions as one bundle: a BIDS dataset, or another format.
 
@@ -464,6 +296,14 @@ def export(
     by what they wrote. For a copy to share, use --deidentify.
 
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
+
+    sessions: Sessions (name or folder), or a study's folder.
+    --format NAME: bids, psychds, or a format of an installed package (see labapp plugins list).
+    --zip: Write one .zip file instead of a folder.
+    --deidentify: Leave out what identifies people: no free text, no sound, shifted dates.
+    --with-audio: With --deidentify: include the voices.
+    --no-audio: Leave out the sound.
+    --sound FORMAT: The format of sound: wav, or flac (lossless, half the size).
     """
     from labapp.session.bids.export import export as write_bundle
 
@@ -498,53 +338,44 @@ def export(
 
 
 def analyze(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            help="Sessions, bundles, or folders that contain them.",
-            autocompletion=completion.sessions,
-        ),
-    ],
-    out: Out,
-    withdrawn: Withdrawn = False,
-    pilot: Annotated[
-        bool,
-        typer.Option("--pilot", help="Analyse only pilots. By default pilots are left out."),
-    ] = False,
-    ratings: Ratings = None,
-    registration: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--registration",
-            metavar="PATH",
-            help="The folder that `labapp plan --preregister` wrote. The report lists what "
-            "differs from it. Can be repeated.",
-        ),
-    ] = None,
-    figure_width: FigureWidth = None,
-    figure_font: FigureFont = None,
-    figure_size: FigureSize = None,
-    palette: Palette = None,
-    language: ReportLanguage = None,
-    words: ReportWords = None,
-    format_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--format",
-            metavar="xlsx|sav|dta",
-            help="Also write one file with all numbers and labels for Excel (xlsx), SPSS "
-            "(sav) or Stata (dta). Can be repeated.",
-        ),
-    ] = None,
-    data: Data = None,
-    workers: Workers = None,
-    dask: Dask = None,
+    paths: list[completion.Session],
+    out: Path,
+    withdrawn: bool = False,
+    pilot: bool = False,
+    ratings: list[Path] | None = None,
+    registration: list[Path] | None = None,
+    figure_width: str | None = None,
+    figure_font: str | None = None,
+    figure_size: str | None = None,
+    palette: str | None = None,
+    language: str | None = None,
+    words: Path | None = None,
+    format_: list[str] | None = None,
+    data: Path | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
 ) -> None:
     """Write tables, figures and report.html from sessions or bundles.
 
     Example: labapp analyze bundle --out results
 
     Example: labapp analyze bundle --out results --format xlsx --format sav
+
+    paths: Sessions, bundles, or folders that contain them.
+    --pilot: Analyse only pilots. By default pilots are left out.
+    --ratings FILE.csv: A labels_to_rate.csv of an earlier analysis that a rater has filled in.
+        Repeat the option for each rater.
+    --registration PATH: The folder that `labapp plan --preregister` wrote. The report lists what
+        differs from it. Can be repeated.
+    --figure-width LENGTH: The width of every figure in in, cm, mm or pt, such as 3.33in.
+    --figure-font NAME: The font of the figures. It must be installed.
+    --figure-size LENGTH: The size of text in figures, such as 8pt. Default: depends on the width.
+    --palette NAME: The colours of the figures: labapp, okabe-ito or greys.
+    --language CODE: The language of the report. Default: the study's.
+    --words FILE: A file with translations of the report's sentences, for another language than
+        English and German. Missing sentences are listed in the folder for you to fill in.
+    --format xlsx|sav|dta: Also write one file with all numbers and labels for Excel (xlsx), SPSS
+        (sav) or Stata (dta). Can be repeated.
     """
     from labapp.analysis.analyze import MISSING
     from labapp.analysis.analyze import analyze as write_analysis
@@ -579,58 +410,40 @@ def analyze(
 
 
 def simulate_(
-    study: StudyName,
-    out: Out,
-    strategy: Strategy = STRATEGY_NAMES[0],
-    mixture: Mixture = None,
-    participants: Annotated[
-        int | None,
-        typer.Option(
-            "--participants",
-            min=1,
-            help="The number of participants. Default: until the study is full.",
-        ),
-    ] = None,
-    careless: Annotated[
-        float,
-        typer.Option(
-            "--careless", min=0, max=1, help="The share of participants who answer without trying."
-        ),
-    ] = 0.0,
-    think_aloud: Annotated[
-        bool,
-        typer.Option(
-            "--think-aloud",
-            help="Let participants think aloud: their words are recorded with the codes that "
-            "they stand for.",
-        ),
-    ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option(
-            "--language",
-            metavar="CODE",
-            help="The language of all participants, if the study has several. Default: each "
-            "in turn.",
-        ),
-    ] = None,
-    seed: Seed = None,
-    workers: Workers = None,
-    dask: Dask = None,
-    json_: Json = False,
+    study: completion.Study,
+    out: Path,
+    strategy: Strategy = None,
+    mixture: str | None = None,
+    participants: int | None = None,
+    careless: float = 0.0,
+    think_aloud: bool = False,
+    language: str | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    json_: bool = False,
 ) -> None:
     """Simulate participants on a virtual clock, without windows.
 
     Example: labapp simulate quickstart --participants 12 --strategy understanding --out simulated
+
+    --mixture NAME=SHARE,…: The shares of the strategies, with --strategy mixture.
+    --participants (from 1): The number of participants. Default: until the study is full.
+    --careless (0 to 1): The share of participants who answer without trying.
+    --think-aloud: Let participants think aloud: their words are recorded with the codes that they
+        stand for.
+    --language CODE: The language of all participants, if the study has several. Default: each in
+        turn.
     """
     from labapp.session.condition_assignment import coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
+    from labapp.session.simulation.fitting import usual_strategy
     from labapp.session.simulation.simulation_job import check_job
 
     one_place(workers, dask)
     name = strategy_name(strategy, mixture)
-    assert name is not None
     loaded = check_job(study, participants, name, out)
+    name = name or usual_strategy(loaded.study)
     with stoppable(), progress_bar() as progress:
         done = 0
 
@@ -676,141 +489,89 @@ UNCHECKED = {*OUTPUTS, "--data", "--private", "--model", "--to"}
 """Options that name a place which need not be there yet, or of which the command says more."""
 # Not click's: newer versions of typer bring a click of their own.
 _UsageMistake: Any = typer.BadParameter.__mro__[1]
-_READS = ("Nothing was changed: this command only reads.", "Run the same command again.")
-_MAKES = (
-    "Existing files were not changed. New files may be unfinished.",
-    "Delete the unfinished files, and run the same command again.",
-)
-_CHANGES = (
-    "Each change so far is stored completely. The rest was not made.",
-    "Run the same command again: finished parts are kept.",
-)
-_KEEPS_WEIGHTS = (
-    "The last checkpoint is kept.",
-    "Run the same command again: it continues from there.",
-)
-_STOPPED: Mapping[str, tuple[str, str]] = {
-    "": (
-        "Everything that sessions had recorded is stored.",
-        "Start labapp again: it offers to resume an interrupted session.",
-    ),
-    "plan": (
-        "No plan was written. What was simulated is kept, except with --keep.",
-        "Run the same command again: it continues from there.",
-    ),
-    "extras add": (
-        "What was installed before is unchanged.",
-        "Run the same command again.",
-    ),
-    "extras download": (
-        "Wheels that were downloaded are in the folder.",
-        "Run the same command again.",
-    ),
-    "transcribe": (
-        "What was transcribed so far is stored.",
-        "Run the same command again: it continues from there.",
-    ),
-    "demo": (
-        "What it had made stays in its folder. Your own sessions were not touched.",
-        "Delete that folder, and run the same command again.",
-    ),
-    "run": (
-        "What the session had recorded is stored.",
-        "Continue it with `labapp sessions resume`.",
-    ),
-    "moderate": (
-        "The session continues on its own computer and keeps everything that reached it.",
-        "Ask for a new code and join again.",
-    ),
-    "observe": (
-        "The session continues on its own computer and keeps everything that reached it.",
-        "Ask for the code and join again.",
-    ),
-    "export": (
-        "No bundle was finished. The sessions were not changed.",
-        "Run the same command again.",
-    ),
-    "analyze": (
-        "No report was finished. The sessions were not changed.",
-        "Run the same command again.",
-    ),
-    "simulate": (
-        "Sessions that were finished are kept; nothing was overwritten.",
-        "Run the command again with another folder, or delete this one first.",
-    ),
-    "sessions resume": (
-        "What the session had recorded is stored.",
-        "Run the same command again: it continues from there.",
-    ),
-    "sessions backup": (
-        "The sessions are untouched, and earlier copies are complete.",
-        "Run the same command again: it continues with the session at which it stopped.",
-    ),
-    "sessions withdraw": (
-        "What was deleted is gone. The rest of the session may still exist.",
-        "Run the same command again until it says that it is done.",
-    ),
-    "sessions move": (
-        "The session is complete, either in its old place or in the new one.",
-        "Run the same command again: it completes the move.",
-    ),
-    "code redact": (
-        "The stretch may be silent already while some of its words are still in the files.",
-        "Run the same command again with the same times: it continues from there.",
-    ),
-    "code open": (
-        "All codes are stored.",
-        "Run the same command again: the session opens where you left it.",
-    ),
-    **dict.fromkeys(
-        (
-            *("sessions recover", "sessions exclude", "sessions include", "code segment"),
-            *("code speakers", "code assign", "code done", "code lock", "code adjudicate"),
-            *("participants merge", "code receive", "code import", "videos align"),
-            *("videos remove",),
-            *("models title", "models remove"),
-        ),
-        _CHANGES,
-    ),
-    **dict.fromkeys(("models train", "concepts train"), _KEEPS_WEIGHTS),
-    **dict.fromkeys(
-        (
-            *("deposit", "metrics", "replay", "studies new", "studies consent", "studies preview"),
-            *("sessions consent", "code pack", "code export", "code codebook", "code agree"),
-            *(
-                "code quotes",
-                "code reel",
-                "videos add",
-                "models show",
-                "models import",
-                "models import-tfjs",
-            ),
-            *("models evaluate", "concepts score", "concepts stimuli", "concepts import"),
-            *("stimuli import", "stimuli build", "stimuli explain", "stimuli sheet"),
-            "stimuli masks",
-        ),
-        _MAKES,
-    ),
-    **dict.fromkeys(
-        (
-            *(
-                "docs",
-                "completion",
-                "doctor",
-                "studies list",
-                "studies show",
-                "studies check",
-                "studies texts",
-                "studies instruments",
-            ),
-            *("studies schema", "sessions list", "sessions show", "sessions verify"),
-            *("code check", "code schema", "code diff", "code history", "code verify"),
-            *("code status", "videos list", "models list", "models bench", "concepts list"),
-            *("concepts show", "concepts intervene", "stimuli list", "stimuli check"),
-            *("stimuli schema", "plugins list", "extras list"),
-        ),
-        _READS,
-    ),
+_STOPPED = {
+    name.removeprefix("labapp"): (safe, todo)
+    for names, safe, todo in re.findall(
+        r"(?m)^((?:\S.*\n)+) {4}(.+)\n {4}(.+)$",
+        """
+labapp:
+    Everything that sessions had recorded is stored.
+    Start labapp again: it offers to resume an interrupted session.
+plan:
+    No plan was written. What was simulated is kept, except with --keep.
+    Run the same command again: it continues from there.
+extras add:
+    What was installed before is unchanged.
+    Run the same command again.
+extras download:
+    Wheels that were downloaded are in the folder.
+    Run the same command again.
+transcribe:
+    What was transcribed so far is stored.
+    Run the same command again: it continues from there.
+demo:
+    What it had made stays in its folder. Your own sessions were not touched.
+    Delete that folder, and run the same command again.
+run:
+    What the session had recorded is stored.
+    Continue it with `labapp sessions resume`.
+moderate:
+    The session continues on its own computer, and everything that reached it is stored there.
+    Ask for a new code and join again.
+observe:
+    The session continues on its own computer, and everything that reached it is stored there.
+    Ask for the code and join again.
+export:
+    No bundle was finished. The sessions were not changed.
+    Run the same command again.
+analyze:
+    No report was finished. The sessions were not changed.
+    Run the same command again.
+simulate:
+    Sessions that were finished are kept; nothing was overwritten.
+    Run the command again with another folder, or delete this one first.
+sessions resume:
+    What the session had recorded is stored.
+    Run the same command again: it continues from there.
+sessions backup:
+    The sessions are untouched, and earlier copies are complete.
+    Run the same command again: it continues with the session at which it stopped.
+sessions withdraw:
+    What was deleted is gone. The rest of the session may still exist.
+    Run the same command again until it says that it is done.
+sessions move:
+    The session is complete, either in its old place or in the new one.
+    Run the same command again: it completes the move.
+code redact:
+    The stretch may be silent already while some of its words are still in the files.
+    Run the same command again with the same times: it continues from there.
+code open:
+    All codes are stored.
+    Run the same command again: the session opens where you left it.
+sessions recover, sessions exclude, sessions include, code segment, code speakers, code assign, code
+done, code lock, code adjudicate, participants merge, code receive, code import, videos align,
+videos remove, models title, models remove:
+    Each change so far is stored completely. The rest was not made.
+    Run the same command again: finished parts are kept.
+models train, concepts train:
+    The last checkpoint is kept.
+    Run the same command again: it continues from there.
+deposit, metrics, replay, studies new, studies consent, studies preview, sessions consent, code
+pack, code export, code codebook, code agree, code quotes, code reel, videos add, models show,
+models import, models import-tfjs, models evaluate, concepts score, concepts stimuli, concepts
+import, stimuli import, stimuli build, stimuli explain, stimuli sheet, stimuli masks:
+    Existing files were not changed. New files may be unfinished.
+    Delete the unfinished files, and run the same command again.
+docs, completion, doctor, studies list, studies show, studies check, studies texts, studies
+instruments, studies schema, sessions list, sessions show, sessions verify, code check, code schema,
+code diff, code history, code verify, code status, videos list, models list, models bench, concepts
+list, concepts show, concepts intervene, stimuli list, stimuli check, stimuli schema, plugins list,
+extras list:
+    Nothing was changed: this command only reads.
+    Run the same command again.
+""",
+    )
+    for name in " ".join(names.split()).rstrip(":").split(", ")
 }
 """By command: what is safe when it is stopped with Ctrl+C, and how to go on."""
 
@@ -820,7 +581,7 @@ def _describe_interruption(words: Sequence[str]) -> str:
     if not words or words[0].startswith("-"):
         words = ("",)
     named = [" ".join(words[:length]) for length in (2, 1)]
-    safe, todo = next((_STOPPED[name] for name in named if name in _STOPPED), _MAKES)
+    safe, todo = next((_STOPPED[name] for name in named if name in _STOPPED), _STOPPED["metrics"])
     return f"Interrupted.\n{safe}\n{todo}"
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import UsageError
-from labapp.cli.options import Json
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,111 +17,20 @@ CORRELATIONS = "correlations"
 
 
 def metrics(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A metric: mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, "
-            "r4, dcimig, ois, nis, concept-probe, task-probe, completeness, "
-            "alignment-accuracy, ctl, icl, or one of an installed package. Or `all`. Or "
-            "`correlations` between factors, which needs no codes.",
-        ),
-    ],
-    factors: Annotated[
-        Path,
-        typer.Option(
-            "--factors",
-            metavar="FILE",
-            help="The true factors or concepts (.npy or .csv): a row per instance, a column "
-            "per factor.",
-        ),
-    ],
-    codes: Annotated[
-        Path | None,
-        typer.Option(
-            "--codes",
-            metavar="FILE",
-            help="The model's codes (.npy or .csv): a row per instance, a column per code. "
-            "OIS, NIS, the probes, completeness and alignment-accuracy also accept .npy "
-            "of shape (n, codes, numbers per code).",
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            "--labels",
-            metavar="FILE",
-            help="The class of each instance, in the same order. For task-probe, "
-            "completeness, ctl and correlations.",
-        ),
-    ] = None,
-    train_codes: Annotated[
-        Path | None,
-        typer.Option(
-            "--train-codes",
-            metavar="FILE",
-            help="Codes of other instances to train on, for NIS, the probes and completeness. "
-            "All rows of --codes are then scored.",
-        ),
-    ] = None,
-    train_factors: Annotated[
-        Path | None,
-        typer.Option(
-            "--train-factors", metavar="FILE", help="The factors of the instances in --train-codes."
-        ),
-    ] = None,
-    train_labels: Annotated[
-        Path | None,
-        typer.Option(
-            "--train-labels", metavar="FILE", help="The labels of the instances in --train-codes."
-        ),
-    ] = None,
-    as_published: Annotated[
-        bool,
-        typer.Option(
-            "--as-published",
-            help="Compute as the paper's released code does, if that differs from the paper's "
-            "text.",
-        ),
-    ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="The seed for random draws.")
-    ] = 0,
-    binarize: Annotated[
-        bool,
-        typer.Option(
-            "--binarize",
-            help="Split each factor at its median, for metrics that need two classes per concept.",
-        ),
-    ] = False,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="A setting of the metric, such as binning=equal-frequency; with `all`, "
-            "mig.binning=equal-frequency. Can be repeated.",
-        ),
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            "--top",
-            metavar="N",
-            min=1,
-            help="For correlations: the number of factors, those that say most about the "
-            "labels. Default: 10.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The folder to write: numbers (JSON, CSV) and heat maps (SVG, PNG).",
-        ),
-    ] = None,
-    json_: Json = False,
+    name: str,
+    factors: Path,
+    codes: Path | None = None,
+    labels: Path | None = None,
+    train_codes: Path | None = None,
+    train_factors: Path | None = None,
+    train_labels: Path | None = None,
+    as_published: bool = False,
+    seed: int = 0,
+    binarize: bool = False,
+    set_: list[str] | None = None,
+    top: int | None = None,
+    out: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Score a model's codes against the true factors or concepts, by one metric or all.
 
@@ -133,6 +39,31 @@ def metrics(
     Example: labapp metrics all --codes codes.csv --factors factors.csv --labels labels.csv
 
     Example: labapp metrics correlations --factors factors.csv --labels labels.csv --top 10
+
+    name NAME: A metric: mi, mig, sap, dci, modularity, explicitness, betavae, factorvae, r4,
+        dcimig, ois, nis, concept-probe, task-probe, completeness, alignment-accuracy, ctl, icl, or
+        one of an installed package. Or `all`. Or `correlations` between factors, which needs no
+        codes.
+    --factors FILE: The true factors or concepts (.npy or .csv): a row per instance, a column per
+        factor.
+    --codes FILE: The model's codes (.npy or .csv): a row per instance, a column per code. OIS, NIS,
+        the probes, completeness and alignment-accuracy also accept .npy of shape (n, codes, numbers
+        per code).
+    --labels FILE: The class of each instance, in the same order. For task-probe, completeness, ctl
+        and correlations.
+    --train-codes FILE: Codes of other instances to train on, for NIS, the probes and completeness.
+        All rows of --codes are then scored.
+    --train-factors FILE: The factors of the instances in --train-codes.
+    --train-labels FILE: The labels of the instances in --train-codes.
+    --as-published: Compute as the paper's released code does, if that differs from the paper's
+        text.
+    --seed (0 to 4294967295): The seed for random draws.
+    --binarize: Split each factor at its median, for metrics that need two classes per concept.
+    --set KEY=VALUE: A setting of the metric, such as binning=equal-frequency; with `all`,
+        mig.binning=equal-frequency. Can be repeated.
+    --top N (from 1): For correlations: the number of factors, those that say most about the labels.
+        Default: 10.
+    --out DIR: The folder to write: numbers (JSON, CSV) and heat maps (SVG, PNG).
     """
     from labapp.models.metrics.evaluation import scores
 

@@ -11,27 +11,13 @@ import typer
 from labapp.base.console import say, say_json
 from labapp.base.errors import CheckFailed, ModelError, UsageError
 from labapp.cli import completion
-from labapp.cli.options import (
-    Data,
-    Json,
-    ModelName,
-    ModelsFolder,
-    TorchExport,
-    TorchScript,
-    Trust,
-    confirm,
-    data_folder,
-    progress_bar,
-)
+from labapp.cli.commands import make_group
+from labapp.cli.options import confirm, data_folder, progress_bar
 
 if TYPE_CHECKING:
     from labapp.models.metrics.evaluation.scores import MetricOutcome
 
-models_app = typer.Typer(
-    help="Models: list, show, title, remove, train, import, import-tfjs, evaluate, bench. "
-    "Example: labapp models list",
-    no_args_is_help=True,
-)
+models_app = make_group("models", "labapp models list")
 
 DataFolder = Annotated[
     Path | None,
@@ -43,19 +29,8 @@ DataFolder = Annotated[
 ]
 
 
-PackageFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="The folder to write. It must not exist yet. Default: <id> in your models "
-        "folder, where studies find it.",
-    ),
-]
-
-
 @models_app.command("list")
-def models_list(json_: Json = False) -> None:
+def models_list(json_: bool = False) -> None:
     """List all models, shipped ones and your own: decoders, classifiers and concept models.
 
     Example: labapp models list
@@ -76,21 +51,12 @@ def models_list(json_: Json = False) -> None:
 
 
 @models_app.command("show")
-def models_show(
-    model: ModelName,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE.png",
-            help="Write a picture of what each slider does to this file.",
-        ),
-    ] = None,
-    json_: Json = False,
-) -> None:
+def models_show(model: completion.Model, out: Path | None = None, json_: bool = False) -> None:
     """Show a model's card. With --out, draw what each slider of a decoder does.
 
     Example: labapp models show sinelines/vae --out vae.png
+
+    --out FILE.png: Write a picture of what each slider does to this file.
     """
     import yaml
 
@@ -113,16 +79,14 @@ def models_show(
 
 
 @models_app.command("title")
-def models_title(
-    model: Annotated[
-        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
-    ],
-    title: Annotated[str, typer.Argument(help="The new title.")],
-) -> None:
+def models_title(model: completion.Model, title: str) -> None:
     """Rename one of your own models. Its card and hash stay the same, so sessions and
     registrations still know it.
 
     Example: labapp models title digits8/pca5 "Digits, five principal components"
+
+    model: The id of a model of your own.
+    title: The new title.
     """
     from labapp.cli import own_models
 
@@ -130,16 +94,13 @@ def models_title(
 
 
 @models_app.command("remove")
-def models_remove(
-    model: Annotated[
-        str, typer.Argument(help="The id of a model of your own.", autocompletion=completion.models)
-    ],
-    data: Data = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> None:
+def models_remove(model: completion.Model, data: Path | None = None, yes: bool = False) -> None:
     """Delete a model of your own for good. Studies and sessions that use it are listed first.
 
     Example: labapp models remove digits8/pca5
+
+    model: The id of a model of your own.
+    --yes: Do not ask for confirmation.
     """
     from labapp.cli import own_models
 
@@ -154,22 +115,22 @@ def models_remove(
 
 @models_app.command("train")
 def models_train(
-    recipe: Annotated[Path, typer.Argument(help="A recipe file (see models/recipes).")],
-    out: ModelsFolder = None,
-    device: Annotated[
-        str | None, typer.Option("--device", help="The device: cuda, mps or cpu.")
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start again instead of continuing from a checkpoint.")
-    ] = False,
+    recipe: Path,
+    out: Path | None = None,
+    device: str | None = None,
+    fresh: bool = False,
     data: DataFolder = None,
-    threads: Annotated[
-        int, typer.Option("--threads", min=1, help="The number of processor threads.")
-    ] = 1,
+    threads: int = 1,
 ) -> None:
     """Train a model. To interrupt, press Ctrl+C; to continue, run the same command again.
 
     Example: labapp models train models/recipes/sinelines-vae.yaml --out my-models
+
+    recipe: A recipe file (see models/recipes).
+    --out: The folder for models. Default: your own.
+    --device: The device: cuda, mps or cpu.
+    --fresh: Start again instead of continuing from a checkpoint.
+    --threads (from 1): The number of processor threads.
     """
     from labapp.models import catalog as models_catalog
 
@@ -181,76 +142,40 @@ def models_train(
 
 @models_app.command("import")
 def models_import(
-    model_id: Annotated[
-        str,
-        typer.Option(
-            "--id", metavar="DATASET/NAME", help="The id by which studies name the model."
-        ),
-    ],
-    latents: Annotated[
-        Path,
-        typer.Option(
-            "--latents",
-            metavar="FILE.npy",
-            help="Latents (.npy), a row per instance. They give the sliders' limits and the "
-            "questions.",
-        ),
-    ],
-    onnx: Annotated[
-        Path | None, typer.Option("--onnx", metavar="FILE", help="A decoder in ONNX format.")
-    ] = None,
-    torch_export: TorchExport = None,
-    torchscript: TorchScript = None,
-    python: Annotated[
-        str | None,
-        typer.Option(
-            "--python",
-            metavar="PACKAGE:FUNCTION",
-            help="Your own function in an installed package, as PACKAGE:FUNCTION. It runs "
-            "without a sandbox.",
-        ),
-    ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            metavar="NAME",
-            help="The name of the data set. Default: the part of the id before /.",
-        ),
-    ] = None,
-    shape: Annotated[
-        str | None,
-        typer.Option(
-            "--shape",
-            metavar="HxW[xC]",
-            help="The shape of a picture (rows x columns [x 3]) or series, if the decoder "
-            "returns flat rows.",
-        ),
-    ] = None,
-    distance: Annotated[
-        str | None,
-        typer.Option(
-            "--distance",
-            metavar="NAME",
-            help="How pictures are compared: mse, mae, ssim, or the distance of a published study.",
-        ),
-    ] = None,
-    limits: Annotated[
-        Path | None,
-        typer.Option(
-            "--limits",
-            metavar="FILE",
-            help="A YAML file with the sliders: name, low, high, step or k of each.",
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="The title that people see.")] = None,
-    trust: Trust = False,
-    out: PackageFolder = None,
-    json_: Json = False,
+    id_: str,
+    latents: Path,
+    onnx: Path | None = None,
+    torch_export: Path | None = None,
+    torchscript: Path | None = None,
+    python: str | None = None,
+    dataset: str | None = None,
+    shape: str | None = None,
+    distance: str | None = None,
+    limits: Path | None = None,
+    title: str | None = None,
+    trust: bool = False,
+    out: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Import your own decoder, and try it on 1,000 latents.
 
     Example: labapp models import --onnx decoder.onnx --latents z.npy --id digits8/pca5
+
+    --id DATASET/NAME: The id by which studies name the model.
+    --latents FILE.npy: Latents (.npy), a row per instance. They give the sliders' limits and the
+        questions.
+    --onnx FILE: A decoder in ONNX format.
+    --python PACKAGE:FUNCTION: Your own function in an installed package, as PACKAGE:FUNCTION. It
+        runs without a sandbox.
+    --dataset NAME: The name of the data set. Default: the part of the id before /.
+    --shape HxW[xC]: The shape of a picture (rows x columns [x 3]) or series, if the decoder returns
+        flat rows.
+    --distance NAME: How pictures are compared: mse, mae, ssim, or the distance of a published
+        study.
+    --limits FILE: A YAML file with the sliders: name, low, high, step or k of each.
+    --title: The title that people see.
+    --out DIR: The folder to write. It must not exist yet. Default: <id> in your models folder,
+        where studies find it.
     """
     from labapp.models.representations.importing.importing import import_decoder
 
@@ -272,7 +197,7 @@ def models_import(
             source,
             kind,  # type: ignore[arg-type]
             latents,
-            model_id,
+            id_,
             shape=_shape(shape),
             distance=distance,
             limits=limits,
@@ -308,29 +233,20 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
 
 
 @models_app.command("import-tfjs")
-def models_import_tfjs(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            help="The published folder, with config.json and decoder_web.", metavar="DIR"
-        ),
-    ],
-    out: PackageFolder = None,
-    model_id: Annotated[
-        str | None,
-        typer.Option(
-            "--id", help="The model's id. Default: <data set>/published-<name of the folder>."
-        ),
-    ] = None,
-) -> None:
+def models_import_tfjs(source: Path, out: Path | None = None, id_: str | None = None) -> None:
     """Import a decoder that was published for TensorFlow.js.
 
     Example: labapp models import-tfjs models/mnist/ae5 --out my-models/mnist/published-ae5
+
+    source DIR: The published folder, with config.json and decoder_web.
+    --out DIR: The folder to write. It must not exist yet. Default: <id> in your models folder,
+        where studies find it.
+    --id: The model's id. Default: <data set>/published-<name of the folder>.
     """
     from labapp.models.representations import card as cards
     from labapp.models.representations.tfjs import import_package
 
-    folder = import_package(source, out, model_id)
+    folder = import_package(source, out, id_)
     card = cards.read(folder)
     say(f"id: {card.id} ({card.architecture}, {len(card.dimensions)} sliders)")
     say(f"model: {folder}")
@@ -338,27 +254,18 @@ def models_import_tfjs(
 
 @models_app.command("evaluate")
 def models_evaluate(
-    model: ModelName,
+    model: completion.Model,
     data: DataFolder = None,
-    no_metrics: Annotated[
-        bool,
-        typer.Option(
-            "--no-metrics", help="Compute only the card's numbers. The metrics take minutes."
-        ),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The folder to write: scores (JSON, CSV) and heat maps (SVG, PNG).",
-        ),
-    ] = None,
-    json_: Json = False,
+    no_metrics: bool = False,
+    out: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Compute the numbers on a model's card again, and all metrics if its data have true factors.
 
     Example: labapp models evaluate sinelines/vae
+
+    --no-metrics: Compute only the card's numbers. The metrics take minutes.
+    --out DIR: The folder to write: scores (JSON, CSV) and heat maps (SVG, PNG).
     """
     from labapp.models import catalog as models_catalog
 
@@ -390,29 +297,27 @@ def models_evaluate(
 
 @models_app.command("bench")
 def models_bench(
-    models: Annotated[
-        list[str] | None,
-        typer.Argument(help="Models (id or folder).", autocompletion=completion.models),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Measure every installed model that has sliders.")
-    ] = False,
-    n: Annotated[int, typer.Option("--n", min=1, help="The number of decodes to measure.")] = 1000,
-    device: Annotated[
-        str | None, typer.Option("--device", help="The device: cuda, mps or cpu.")
-    ] = None,
-    json_: Json = False,
+    models: list[completion.Model] | None = None,
+    all_: bool = False,
+    n: int = 1000,
+    device: str | None = None,
+    json_: bool = False,
 ) -> None:
     """Measure how long a single decode takes.
 
     Example: labapp models bench sinelines/vae
 
     All models on a graphics card: labapp models bench --all --device cuda
+
+    models: Models (id or folder).
+    --all: Measure every installed model that has sliders.
+    --n (from 1): The number of decodes to measure.
+    --device: The device: cuda, mps or cpu.
     """
     from labapp.models.representations import effects, package
 
-    names = package.list_packages() if every else list(models or [])
-    if not names or (every and models):
+    names = package.list_packages() if all_ else list(models or [])
+    if not names or (all_ and models):
         raise UsageError(
             "No model was named.",
             safe="Nothing was timed.",
@@ -424,11 +329,11 @@ def models_bench(
             with progress_bar(name):
                 results.append(effects.bench(package.load_package(_model(name), device), n))
         except ModelError as error:
-            if not every:
+            if not all_:
                 raise
             results.append({"model": name, "problem": error.what})
     if json_:
-        say_json(results if every or len(results) > 1 else results[0])
+        say_json(results if all_ or len(results) > 1 else results[0])
         return
     for result in results:
         for key, value in result.items():

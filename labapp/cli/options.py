@@ -21,85 +21,11 @@ from labapp.base.errors import (
     RefusedError,
     UsageError,
 )
-from labapp.cli import completion
 from labapp.session.simulation.names import STRATEGY_NAMES
 
 if TYPE_CHECKING:
     from labapp.ui.starting import RunOptions
 
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        help="The data folder. Default: $LABAPP_DATA, or else `sessions` in the checkout or "
-        "in your user data folder.",
-    ),
-]
-StudyName = Annotated[
-    str, typer.Argument(help="A study's id or file.", autocompletion=completion.studies)
-]
-SessionName = Annotated[
-    str, typer.Argument(help="A session's name or folder.", autocompletion=completion.sessions)
-]
-SessionNames = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME",
-        help="Sessions (name or folder), or a study.",
-        autocompletion=completion.sessions_or_studies,
-    ),
-]
-SessionOrBundle = Annotated[
-    str,
-    typer.Argument(
-        help="A session's name or folder, or a bundle.", autocompletion=completion.sessions
-    ),
-]
-ModelName = Annotated[
-    str, typer.Argument(help="A model's id or folder.", autocompletion=completion.models)
-]
-TorchExport = Annotated[
-    Path | None,
-    typer.Option("--torch-export", metavar="FILE", help="A file that torch.export.save wrote."),
-]
-TorchScript = Annotated[
-    Path | None,
-    typer.Option("--torchscript", metavar="FILE", help="A file that torch.jit.save wrote."),
-]
-Trust = Annotated[
-    bool,
-    typer.Option(
-        "--trust",
-        help="Open the file even if it cannot be sandboxed. Only for files that you made yourself.",
-    ),
-]
-NewFolder = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="DIR", help="The folder to write. It must not exist yet."),
-]
-ModelsFolder = Annotated[
-    Path | None, typer.Option("--out", help="The folder for models. Default: your own.")
-]
-At = Annotated[
-    str | None,
-    typer.Option(
-        "--at", metavar="TIME", help="The session time to start at, such as 12:34.5, or in seconds."
-    ),
-]
-Book = Annotated[
-    str,
-    typer.Option("--codebook", metavar="ID", help="The codebook to use, if the study has several."),
-]
-Private = Annotated[
-    Path | None, typer.Option("--private", help="The private folder with names and signatures.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Out = Annotated[Path, typer.Option("--out", help="The folder to write. It must not exist yet.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="The seed to use instead of the study's.")]
-Audio = Annotated[
-    str | None,
-    typer.Option("--audio", metavar="DEVICE|off", help="The name of the microphone, or off."),
-]
 Lsl = Annotated[
     bool | None,
     typer.Option(
@@ -107,18 +33,6 @@ Lsl = Annotated[
         help="Send events over LSL (not encrypted), or do not. Default: as the study says.",
         show_default=False,
     ),
-]
-Listen = Annotated[
-    str | None,
-    typer.Option(
-        "--listen",
-        metavar="ADDRESS",
-        help="Let people join from other computers, at this address of this computer. The "
-        "console shows the codes.",
-    ),
-]
-Screen = Annotated[
-    str | None, typer.Option("--screen", help="The name of the participant's screen.")
 ]
 Blind = Annotated[
     bool | None,
@@ -128,103 +42,6 @@ Blind = Annotated[
         "session records it. Default: as the study's tasks require; a resumed session "
         "stays as it was.",
         show_default=False,
-    ),
-]
-Windowed = Annotated[
-    bool, typer.Option("--windowed", help="Open the participant's window without full screen.")
-]
-Withdrawn = Annotated[
-    bool,
-    typer.Option("--withdrawn", help="Include people who withdrew and let you keep their data."),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", min=1, max=1024, help="The number of processes. Default: one per core."
-    ),
-]
-Dask = Annotated[
-    str | None,
-    typer.Option(
-        "--dask",
-        metavar="ADDRESS",
-        help="The address of a Dask scheduler whose workers do the work, such as "
-        "tcp://127.0.0.1:8786.",
-    ),
-]
-Ratings = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--ratings",
-        metavar="FILE.csv",
-        help="A labels_to_rate.csv of an earlier analysis that a rater has filled in. Repeat "
-        "the option for each rater.",
-    ),
-]
-FigureWidth = Annotated[
-    str | None,
-    typer.Option(
-        "--figure-width",
-        metavar="LENGTH",
-        help="The width of every figure in in, cm, mm or pt, such as 3.33in.",
-    ),
-]
-FigureFont = Annotated[
-    str | None,
-    typer.Option(
-        "--figure-font", metavar="NAME", help="The font of the figures. It must be installed."
-    ),
-]
-FigureSize = Annotated[
-    str | None,
-    typer.Option(
-        "--figure-size",
-        metavar="LENGTH",
-        help="The size of text in figures, such as 8pt. Default: depends on the width.",
-    ),
-]
-ReportLanguage = Annotated[
-    str | None,
-    typer.Option(
-        "--language", metavar="CODE", help="The language of the report. Default: the study's."
-    ),
-]
-ReportWords = Annotated[
-    Path | None,
-    typer.Option(
-        "--words",
-        metavar="FILE",
-        help="A file with translations of the report's sentences, for another language than "
-        "English and German. Missing sentences are listed in the folder for you to fill "
-        "in.",
-    ),
-]
-Palette = Annotated[
-    str | None,
-    typer.Option(
-        "--palette", metavar="NAME", help="The colours of the figures: labapp, okabe-ito or greys."
-    ),
-]
-Simulate = Annotated[
-    str | None,
-    typer.Option(
-        "--simulate",
-        metavar="STRATEGY",
-        help="Let a simulated participant with this strategy take part.",
-    ),
-]
-Mixture = Annotated[
-    str | None,
-    typer.Option(
-        "--mixture",
-        metavar="NAME=SHARE,…",
-        help="The shares of the strategies, with --strategy mixture.",
-    ),
-]
-Speed = Annotated[
-    float,
-    typer.Option(
-        "--speed", help="The speed of the simulated session: session seconds per real second."
     ),
 ]
 
@@ -460,22 +277,11 @@ def run_options(
     return RunOptions(data, private, screen, windowed, audio, simulate, **more)
 
 
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="bids, psychds, or a format of an installed package (see labapp plugins list).",
-    ),
-]
-SoundFormat = Annotated[
-    str,
-    typer.Option(
-        "--sound",
-        metavar="FORMAT",
-        help="The format of sound: wav, or flac (lossless, half the size).",
-    ),
-]
 Strategy = Annotated[
-    str, typer.Option("--strategy", help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own.")
+    str | None,
+    typer.Option(
+        "--strategy",
+        help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own. Default: the first that the "
+        "study's tasks know, such as understanding or careful.",
+    ),
 ]

@@ -5,103 +5,51 @@ from __future__ import annotations
 from contextlib import suppress
 from getpass import getuser
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from labapp.base.resources import pilot_root
-from labapp.cli.options import Data, Json, data_folder, say_either
+from labapp.cli.commands import make_group
+from labapp.cli.options import data_folder, say_either
 
-participants_app = typer.Typer(
-    help="Participants' answers from other tools: merge. "
-    "Example: labapp participants merge answers.csv --by pid",
-    no_args_is_help=True,
-)
-
-
-@participants_app.callback()
-def _group() -> None:
-    """Participants' answers from other tools."""
+participants_app = make_group("participants", "labapp participants merge answers.csv --by pid")
 
 
 @participants_app.command("merge")
 def participants_merge(
-    file: Annotated[
-        Path, typer.Argument(help="The file that the survey tool exported: CSV, .xlsx or .sav.")
-    ],
-    by: Annotated[
-        str, typer.Option("--by", metavar="COLUMN", help="The column with the participant's id.")
-    ],
-    study: Annotated[
-        str, typer.Option("--study", metavar="ID", help="The study. Needed if there are several.")
-    ] = "",
-    survey: Annotated[
-        str,
-        typer.Option(
-            "--survey",
-            metavar="NAME",
-            help="The survey's name. The names of its columns begin with it.",
-        ),
-    ] = "survey",
-    session: Annotated[
-        str,
-        typer.Option(
-            "--session",
-            metavar="COLUMN",
-            help="The column with the session's label, if participants have several sessions.",
-        ),
-    ] = "",
-    column: Annotated[
-        list[str] | None,
-        typer.Option("--column", metavar="NAME", help="Merge only this column. Can be repeated."),
-    ] = None,
-    own_names: Annotated[
-        bool, typer.Option("--own-names", help="Keep the file's column names.")
-    ] = False,
-    share: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--share",
-            metavar="NAME",
-            help="Include this column in de-identified bundles, which otherwise have none of "
-            "them. Can be repeated.",
-        ),
-    ] = None,
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--missing",
-            metavar="TEXT",
-            help="The content of a cell that means no answer, such as NA. Can be repeated.",
-        ),
-    ] = None,
-    leave_out: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--leave-out",
-            metavar="KIND",
-            help="Leave out rows that cannot be matched: unknown, twice, without-id or "
-            "withdrawn. Can be repeated.",
-        ),
-    ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace earlier answers of this survey.")
-    ] = False,
-    pilot: Annotated[bool, typer.Option("--pilot", help="Merge into pilot sessions.")] = False,
-    who: Annotated[
-        str,
-        typer.Option(
-            "--who",
-            metavar="NAME",
-            help="Your name, for the record. Default: the name of your account.",
-        ),
-    ] = "",
-    data: Data = None,
-    json_: Json = False,
+    file: Path,
+    by: str,
+    study: str = "",
+    survey: str = "survey",
+    session: str = "",
+    column: list[str] | None = None,
+    own_names: bool = False,
+    share: list[str] | None = None,
+    missing: list[str] | None = None,
+    leave_out: list[str] | None = None,
+    replace: bool = False,
+    pilot: bool = False,
+    who: str = "",
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Merge answers from another survey tool into the participants table, by participant id.
 
     Example: labapp participants merge answers.csv --by pid --study quickstart
+
+    file: The file that the survey tool exported: CSV, .xlsx or .sav.
+    --by COLUMN: The column with the participant's id.
+    --study ID: The study. Needed if there are several.
+    --survey NAME: The survey's name. The names of its columns begin with it.
+    --session COLUMN: The column with the session's label, if participants have several sessions.
+    --column NAME: Merge only this column. Can be repeated.
+    --own-names: Keep the file's column names.
+    --share NAME: Include this column in de-identified bundles, which otherwise have none of them.
+        Can be repeated.
+    --missing TEXT: The content of a cell that means no answer, such as NA. Can be repeated.
+    --leave-out KIND: Leave out rows that cannot be matched: unknown, twice, without-id or
+        withdrawn. Can be repeated.
+    --replace: Replace earlier answers of this survey.
+    --pilot: Merge into pilot sessions.
+    --who NAME: Your name, for the record. Default: the name of your account.
     """
     from labapp.session.merging import merge, prepare, study_in
 

@@ -4,102 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import UsageError
 from labapp.base.parallel.processes import stoppable
-from labapp.cli.options import (
-    Dask,
-    Data,
-    Json,
-    Seed,
-    StudyName,
-    Workers,
-    one_place,
-    progress_bar,
-    session_path,
-)
+from labapp.cli import completion
+from labapp.cli.options import one_place, progress_bar, session_path
 
 
 def plan(
-    study: StudyName,
-    participants: Annotated[
-        int | None,
-        typer.Option(
-            "--participants",
-            min=2,
-            help="The number of simulated participants per strategy. Default: depends on the "
-            "study's conditions.",
-        ),
-    ] = None,
-    strategies: Annotated[
-        str | None,
-        typer.Option(
-            "--strategies",
-            metavar="NAME,… or NAME=SHARE,…",
-            help="The strategies of simulated participants, with or without shares, such as "
-            "careful=0.5,learner=0.5.",
-        ),
-    ] = None,
-    calibration: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--calibration",
-            metavar="PATH",
-            help="A session or bundle of the study `calibration`, which then gives the "
-            "threshold and T. Can be repeated.",
-        ),
-    ] = None,
-    seed: Seed = None,
-    workers: Workers = None,
-    dask: Dask = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The folder to write: plan.html, figures, and every number as CSV.",
-        ),
-    ] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the simulated sessions in the folder.")
-    ] = False,
-    contrasts: Annotated[
-        bool,
-        typer.Option(
-            "--contrasts",
-            help="Compute the sample size for the declared contrasts and smallest effects "
-            "instead. Nothing is simulated.",
-        ),
-    ] = False,
-    pilot: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pilot",
-            metavar="PATH",
-            help="With --contrasts: sessions or bundles of a pilot study, which show how much "
-            "participants vary. Can be repeated.",
-        ),
-    ] = None,
-    preregister: Annotated[
-        Path | None,
-        typer.Option(
-            "--preregister",
-            metavar="DIR",
-            help="The folder for a preregistration instead: the study's declarations as "
-            "answers to AsPredicted's and OSF's questions, with a frozen copy of the "
-            "study. Nothing is simulated.",
-        ),
-    ] = None,
-    data: Data = None,
-    json_: Json = False,
+    study: completion.Study,
+    participants: int | None = None,
+    strategies: str | None = None,
+    calibration: list[str] | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    out: Path | None = None,
+    keep: bool = False,
+    contrasts: bool = False,
+    pilot: list[str] | None = None,
+    preregister: Path | None = None,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Plan a study by simulation: threshold, time before a skip, sample size and session length.
 
     Example: labapp plan quickstart --out plan
+
+    --participants (from 2): The number of simulated participants per strategy. Default: depends on
+        the study's conditions.
+    --strategies NAME,… or NAME=SHARE,…: The strategies of simulated participants, with or without
+        shares, such as careful=0.5,learner=0.5.
+    --calibration PATH: A session or bundle of the study `calibration`, which then gives the
+        threshold and T. Can be repeated.
+    --out DIR: The folder to write: plan.html, figures, and every number as CSV.
+    --keep: Keep the simulated sessions in the folder.
+    --contrasts: Compute the sample size for the declared contrasts and smallest effects instead.
+        Nothing is simulated.
+    --pilot PATH: With --contrasts: sessions or bundles of a pilot study, which show how much
+        participants vary. Can be repeated.
+    --preregister DIR: The folder for a preregistration instead: the study's declarations as answers
+        to AsPredicted's and OSF's questions, with a frozen copy of the study. Nothing is simulated.
     """
     if preregister is not None:
         if out is not None:

@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import typer
-
 from labapp import __version__
 from labapp.base import discovery
 from labapp.base.console import say, say_json
 from labapp.base.discovery import READY
-from labapp.cli.options import Json
+from labapp.cli.commands import make_group
 
-plugins_app = typer.Typer(
-    help="Tasks, metrics and more, shipped or from installed packages: list. "
-    "Example: labapp plugins list",
-    no_args_is_help=True,
-)
+plugins_app = make_group("plugins", "labapp plugins list")
 
 
 @plugins_app.command("list")
-def plugins_list(json_: Json = False) -> None:
+def plugins_list(json_: bool = False) -> None:
     """List what labapp has and what installed packages add, and whether it can be used.
 
     What cannot be used is listed with the reason, and left out everywhere else.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -16,21 +15,10 @@ from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import NotFoundError, UsageError
 from labapp.base.resources import pilot_root
 from labapp.cli import completion
+from labapp.cli.commands import make_group
 from labapp.cli.options import (
-    At,
-    Audio,
     Blind,
-    Data,
-    Json,
-    Listen,
     Lsl,
-    Private,
-    Screen,
-    SessionName,
-    SessionOrBundle,
-    Simulate,
-    Speed,
-    Windowed,
     as_check,
     confirm,
     data_folder,
@@ -43,15 +31,11 @@ from labapp.cli.options import (
     warn_of_wide,
 )
 
-_ALL = (
-    "Recorded sessions: list, show, verify, recover, exclude, include, move, backup, withdraw, "
-    "consent, resume."
-)
-sessions_app = typer.Typer(help=f"{_ALL} Example: labapp sessions list", no_args_is_help=True)
+sessions_app = make_group("sessions", "labapp sessions list")
 
 
 @sessions_app.command("list")
-def sessions_list(data: Data = None, json_: Json = False) -> None:
+def sessions_list(data: Path | None = None, json_: bool = False) -> None:
     """List recorded sessions and their state.
 
     Example: labapp sessions list
@@ -73,10 +57,14 @@ def sessions_list(data: Data = None, json_: Json = False) -> None:
 
 
 @sessions_app.command("show")
-def sessions_show(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
+def sessions_show(
+    session: completion.Session, data: Path | None = None, json_: bool = False
+) -> None:
     """Show what a session contains.
 
     Example: labapp sessions show sub-P01_ses-1_20260102T030405Z
+
+    session: A session's name or folder, or a bundle.
     """
     from labapp.record.journal.opening import describe, text
 
@@ -85,10 +73,14 @@ def sessions_show(session: SessionOrBundle, data: Data = None, json_: Json = Fal
 
 
 @sessions_app.command("verify")
-def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = False) -> None:
+def sessions_verify(
+    session: completion.Session, data: Path | None = None, json_: bool = False
+) -> None:
     """Check that nothing in a session or bundle was changed or lost.
 
     Example: labapp sessions verify bundle
+
+    session: A session's name or folder, or a bundle.
     """
     from labapp.session.bids.verify import verify
 
@@ -99,7 +91,7 @@ def sessions_verify(session: SessionOrBundle, data: Data = None, json_: Json = F
 
 
 @sessions_app.command("recover")
-def sessions_recover(session: SessionName, data: Data = None) -> None:
+def sessions_recover(session: completion.Session, data: Path | None = None) -> None:
     """Repair a session after a crash. Nothing is deleted.
 
     Example: labapp sessions recover sub-P01_ses-1_20260102T030405Z
@@ -112,46 +104,45 @@ def sessions_recover(session: SessionName, data: Data = None) -> None:
 
 @sessions_app.command("exclude")
 def sessions_exclude(
-    session: SessionName,
-    reason: Annotated[str, typer.Option("--reason", help="The reason. The report shows it.")] = "",
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session, reason: str = "", data: Path | None = None, json_: bool = False
 ) -> None:
     """Exclude a session from the analysis, with a reason. Its data stay as they are.
 
     Example: labapp sessions exclude sub-P01_ses-1_20260102T030405Z --reason "fire alarm"
+
+    --reason: The reason. The report shows it.
     """
     _decide(session, data, included=False, reason=reason, json_=json_)
 
 
 @sessions_app.command("include")
 def sessions_include(
-    session: SessionName,
-    reason: Annotated[str, typer.Option("--reason", help="The reason (optional).")] = "",
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session, reason: str = "", data: Path | None = None, json_: bool = False
 ) -> None:
     """Include a session in the analysis: after `exclude`, or although a rule excludes it.
 
     Example: labapp sessions include sub-P01_ses-1_20260102T030405Z --reason "not the participant"
+
+    --reason: The reason (optional).
     """
     _decide(session, data, included=True, reason=reason, json_=json_)
 
 
 @sessions_app.command("move")
 def sessions_move(
-    session: SessionName,
-    to: Annotated[
-        str, typer.Option("--to", metavar="study|pilots", help="Where the session belongs.")
-    ],
-    reason: Annotated[str, typer.Option("--reason", help="The reason. The report shows it.")] = "",
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session,
+    to: str,
+    reason: str = "",
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Move a session from the pilots into the study, or back, with a reason.
 
     Example: labapp sessions move sub-pilotP01_ses-1_20260102T030405Z --to study --reason "no
     trial"
+
+    --to study|pilots: Where the session belongs.
+    --reason: The reason. The report shows it.
     """
     from labapp.session.withdrawal import move_pilot
 
@@ -179,29 +170,20 @@ def _decide(session: str, data: Path | None, *, included: bool, reason: str, jso
 
 @sessions_app.command("backup")
 def sessions_backup(
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to",
-            metavar="FOLDER",
-            help="A folder on another disk. This computer remembers it.",
-        ),
-    ] = None,
-    consents: Annotated[
-        bool,
-        typer.Option(
-            "--with-consents", help="Also copy names and signatures from the private folder."
-        ),
-    ] = False,
-    data: Data = None,
-    private: Private = None,
-    json_: Json = False,
+    to: Path | None = None,
+    with_consents: bool = False,
+    data: Path | None = None,
+    private: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Copy each finished session to another disk, and compare every file by SHA-256.
 
     Nothing is overwritten. Copies of participants who withdrew are deleted.
 
     Example: labapp sessions backup --to /media/usb/labapp
+
+    --to FOLDER: A folder on another disk. This computer remembers it.
+    --with-consents: Also copy names and signatures from the private folder.
     """
     from labapp.base.resources import private_root
     from labapp.session import backup
@@ -221,25 +203,25 @@ def sessions_backup(
             )
         place = backup.Place(Path(choice.to), choice.id)
     with progress_bar("copying") as tell:
-        report = backup.back_up(root, place, private_root(private) if consents else None, tell)
+        report = backup.back_up(root, place, private_root(private) if with_consents else None, tell)
     show(report, json_)
     raise make_exit(well=report.ok)
 
 
 @sessions_app.command("withdraw")
 def sessions_withdraw(
-    session: SessionName,
-    delete: Annotated[
-        bool | None,
-        typer.Option("--delete/--keep", help="Delete or keep the data, as the participant wishes."),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    data: Data = None,
-    private: Private = None,
+    session: completion.Session,
+    delete: bool | None = None,
+    yes: bool = False,
+    data: Path | None = None,
+    private: Path | None = None,
 ) -> None:
     """Withdraw a participant with all sessions, and delete or keep the data.
 
     Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
+
+    --delete/--keep: Delete or keep the data, as the participant wishes.
+    --yes: Do not ask for confirmation.
     """
     from labapp.base.resources import private_root
     from labapp.record.journal.layout import LEAVING, FolderName
@@ -272,16 +254,15 @@ def sessions_withdraw(
 
 @sessions_app.command("consent")
 def sessions_consent(
-    session: SessionName,
-    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
-    data: Data = None,
-    private: Private = None,
+    session: completion.Session, out: Path, data: Path | None = None, private: Path | None = None
 ) -> None:
     """Write the consent form as the participant signed it, as a PDF that only you can read.
 
     It names the participant, so keep it apart from the data.
 
     Example: labapp sessions consent sub-P01_ses-1_20260102T030405Z --out P01.pdf
+
+    --out: The PDF file to write.
     """
     from labapp.base.resources import private_root
     from labapp.ui.qtapp import make_app
@@ -296,28 +277,24 @@ def sessions_consent(
 
 @sessions_app.command("resume")
 def sessions_resume(
-    session: SessionName,
-    data: Data = None,
-    private: Private = None,
-    screen: Screen = None,
-    windowed: Windowed = False,
-    audio: Audio = None,
-    simulate: Simulate = None,
-    speed: Speed = 1.0,
+    session: completion.Session,
+    data: Path | None = None,
+    private: Path | None = None,
+    screen: str | None = None,
+    windowed: bool = False,
+    audio: str | None = None,
+    simulate: str | None = None,
+    speed: float = 1.0,
     blind: Blind = None,
     lsl: Lsl = None,
-    listen: Listen = None,
-    any_version: Annotated[
-        bool,
-        typer.Option(
-            "--accept-version",
-            help="Resume even if the session was started with another version of labapp.",
-        ),
-    ] = False,
+    listen: str | None = None,
+    accept_version: bool = False,
 ) -> None:
     """Resume an interrupted session at its last event. A blind session stays blind.
 
     Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
+
+    --accept-version: Resume even if the session was started with another version of labapp.
     """
     from labapp.ui.starting import resume_session
 
@@ -330,7 +307,7 @@ def sessions_resume(
         simulate,
         speed,
         blind,
-        accept_version=any_version,
+        accept_version=accept_version,
         lsl=lsl,
         listen=listen,
     )
@@ -338,58 +315,30 @@ def sessions_resume(
 
 
 def replay(
-    session: Annotated[
-        str,
-        typer.Argument(
-            help="A session or bundle (name or path).", autocompletion=completion.sessions
-        ),
-    ],
-    at: At = None,
-    still: Annotated[
-        Path | None,
-        typer.Option(
-            "--still",
-            metavar="FILE.png",
-            help="Write a picture of the participant’s screen at the time of --at, without a "
-            "window.",
-        ),
-    ] = None,
-    size: Annotated[
-        str | None,
-        typer.Option(
-            "--size", metavar="WxH", help="The size of --still in pixels. Default: 1366x768."
-        ),
-    ] = None,
-    trails: Annotated[
-        bool,
-        typer.Option(
-            "--trails", help="With --still: draw the slider movements of the last 5 seconds."
-        ),
-    ] = False,
-    clip: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            "--clip", metavar="T0 T1", help="Write the sound between two times, or the video."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="The file for --clip: .wav or .mp4."),
-    ] = None,
-    dark: Annotated[
-        bool | None,
-        typer.Option(
-            "--dark/--light",
-            help="Use light or dark colours, also in later replays. Default: as the system.",
-        ),
-    ] = None,
-    data: Data = None,
+    session: completion.Session,
+    at: str | None = None,
+    still: Path | None = None,
+    size: str | None = None,
+    trails: bool = False,
+    clip: tuple[str, str] | None = None,
+    out: Path | None = None,
+    dark: bool | None = None,
+    data: Path | None = None,
 ) -> None:
     """Replay a recorded session: see the participant's screen and hear the voice at any time.
 
     Without --still or --clip a window opens. Press ? there to see its keys.
 
     Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5
+
+    session: A session or bundle (name or path).
+    --still FILE.png: Write a picture of the participant’s screen at the time of --at, without a
+        window.
+    --size WxH: The size of --still in pixels. Default: 1366x768.
+    --trails: With --still: draw the slider movements of the last 5 seconds.
+    --clip T0 T1: Write the sound between two times, or the video.
+    --out FILE: The file for --clip: .wav or .mp4.
+    --dark/--light: Use light or dark colours, also in later replays. Default: as the system.
     """
     from labapp.coding.annotations.model import time_ns
 

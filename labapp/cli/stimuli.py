@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from labapp.base.console import say, say_json
 from labapp.cli import completion
-from labapp.cli.options import (
-    Json,
-    NewFolder,
-    Out,
-    TorchExport,
-    TorchScript,
-    Trust,
-    as_check,
-    progress_bar,
-    say_either,
-)
+from labapp.cli.commands import make_group
+from labapp.cli.options import as_check, progress_bar, say_either
 
 if TYPE_CHECKING:
     from labapp.models.stimuli.masked_pictures import Masking
 
-stimuli_app = typer.Typer(
-    help="Stimulus sets: list, check, import, schema, build, explain, sheet, masks. "
-    "Example: labapp stimuli list",
-    no_args_is_help=True,
-)
-
-Folder = Annotated[
-    Path,
-    typer.Argument(metavar="DIR", help="A folder with manifest.json, or with set.json and tables."),
-]
+stimuli_app = make_group("stimuli", "labapp stimuli list")
 
 
 @stimuli_app.command("list")
-def stimuli_list(json_: Json = False) -> None:
+def stimuli_list(json_: bool = False) -> None:
     """List the stimulus sets that studies can name, shipped ones and your own.
 
     Example: labapp stimuli list
@@ -49,12 +29,14 @@ def stimuli_list(json_: Json = False) -> None:
 
 
 @stimuli_app.command("check")
-def stimuli_check(folder: Folder) -> None:
+def stimuli_check(folder: Path) -> None:
     """Check a stimulus set that was made elsewhere, and list every fault.
 
     It also shows how long the explanations are, compared with the published study.
 
     Example: labapp stimuli check my-set
+
+    folder DIR: A folder with manifest.json, or with set.json and tables.
     """
     from labapp.analysis.task_report import reports
     from labapp.models.stimuli.importing import read_checked
@@ -73,10 +55,12 @@ def stimuli_check(folder: Folder) -> None:
 
 
 @stimuli_app.command("import")
-def stimuli_import(folder: Folder) -> None:
+def stimuli_import(folder: Path) -> None:
     """Check a stimulus set and copy it into your own sets, where studies find it by its id.
 
     Example: labapp stimuli import my-set
+
+    folder DIR: A folder with manifest.json, or with set.json and tables.
     """
     from labapp.models.stimuli.importing import import_set
 
@@ -99,71 +83,52 @@ def stimuli_schema() -> None:
 
 @stimuli_app.command("build")
 def stimuli_build(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[SET]",
-            help="A shipped set to build: birds-gradcam, birds-bagnet, "
-            "birds-protopnet[-distinction], birds-prototree[-distinction] or "
-            "faces-unmasking. Leave it out with --id.",
-        ),
-    ] = None,
-    out: NewFolder = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed for choosing photos.")] = 1,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", help="The id or folder of a classifier of the same method."),
-    ] = None,
-    set_id: Annotated[
-        str | None,
-        typer.Option(
-            "--id", help="The id of a new set of pixel scores from --model, instead of SET."
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="DIR", help="The pictures on which the model was trained."),
-    ] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", help="The title, with --id. Default: the id.")
-    ] = None,
-    each: Annotated[
-        int | None,
-        typer.Option(
-            "--images-per-class",
-            min=1,
-            help="For pixel scores: the number of pictures per class. Default: 5.",
-        ),
-    ] = None,
-    wrong: Annotated[
-        int | None,
-        typer.Option(
-            "--wrong-per-class", min=0, help="How many of them are predicted wrongly. Default: 2."
-        ),
-    ] = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods",
-            help="The methods that score pixels. Default: gradient,guided_backprop,lrp.",
-        ),
-    ] = None,
+    name: str | None = None,
+    out: Path | None = None,
+    seed: int = 1,
+    model: str | None = None,
+    id_: str | None = None,
+    data: Path | None = None,
+    title: str | None = None,
+    images_per_class: int | None = None,
+    wrong_per_class: int | None = None,
+    methods: str | None = None,
 ) -> None:
     """Build a stimulus set from a trained classifier: photos with explanations.
 
     Example: labapp stimuli build birds-gradcam --seed 2 --out my-birds
 
     Example: labapp stimuli build --model my-faces/cnn --data my-images --id my-faces
+
+    name [SET]: A shipped set to build: birds-gradcam, birds-bagnet, birds-protopnet[-distinction],
+        birds-prototree[-distinction] or faces-unmasking. Leave it out with --id.
+    --out DIR: The folder to write. It must not exist yet.
+    --seed (from 0): The seed for choosing photos.
+    --model: The id or folder of a classifier of the same method.
+    --id: The id of a new set of pixel scores from --model, instead of SET.
+    --data DIR: The pictures on which the model was trained.
+    --title: The title, with --id. Default: the id.
+    --images-per-class (from 1): For pixel scores: the number of pictures per class. Default: 5.
+    --wrong-per-class (from 0): How many of them are predicted wrongly. Default: 2.
+    --methods: The methods that score pixels. Default: gradient,guided_backprop,lrp.
     """
     from labapp.models.explanations.building import commands
 
-    if set_id is None and name is not None and name not in commands.list_scored_sets():
-        commands.refuse_scored_options(name, title=title, each=each, wrong=wrong, methods=methods)
+    if id_ is None and name is not None and name not in commands.list_scored_sets():
+        commands.refuse_scored_options(
+            name, title=title, each=images_per_class, wrong=wrong_per_class, methods=methods
+        )
         done = commands.build_with_progress(name, out, seed, model, data)
     else:
         done = commands.build_scored_with_progress(
             commands.find_scored_spec(
-                name, set_id, model, title=title, each=each, wrong=wrong, methods=methods
+                name,
+                id_,
+                model,
+                title=title,
+                each=images_per_class,
+                wrong=wrong_per_class,
+                methods=methods,
             ),
             out,
             seed,
@@ -175,89 +140,27 @@ def stimuli_build(
 
 @stimuli_app.command("explain")
 def stimuli_explain(
-    images: Annotated[
-        Path,
-        typer.Option(
-            "--images",
-            metavar="DIR",
-            help="A folder that contains a folder of pictures for each class.",
-        ),
-    ],
-    classes: Annotated[
-        str,
-        typer.Option(
-            "--classes",
-            help="The names of the classes in the order of the scores, such as cat,dog.",
-        ),
-    ],
-    size: Annotated[
-        int,
-        typer.Option(
-            "--size", min=4, help="The width and height that the classifier takes, in pixels."
-        ),
-    ],
-    set_id: Annotated[str, typer.Option("--id", help="The id by which studies name the set.")],
-    onnx: Annotated[
-        Path | None, typer.Option("--onnx", metavar="FILE", help="A classifier in ONNX format.")
-    ] = None,
-    torch_export: TorchExport = None,
-    torchscript: TorchScript = None,
-    set_kind: Annotated[
-        str,
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help="scores (of pixels, by which they are masked), or heatmaps (one for each option).",
-        ),
-    ] = "scores",
-    grey: Annotated[
-        bool, typer.Option("--grey", help="The classifier takes one channel instead of three.")
-    ] = False,
-    mean: Annotated[
-        str,
-        typer.Option(
-            "--mean",
-            help="The mean that is subtracted from levels 0 to 1: one number, or one per channel.",
-        ),
-    ] = "0",
-    std: Annotated[
-        str, typer.Option("--std", help="The standard deviation by which levels are then divided.")
-    ] = "1",
-    out: NewFolder = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed for choosing photos.")] = 1,
-    title: Annotated[
-        str | None, typer.Option("--title", help="The title. Default: the id.")
-    ] = None,
-    each: Annotated[
-        int, typer.Option("--images-per-class", min=1, help="The number of pictures per class.")
-    ] = 5,
-    wrong: Annotated[
-        int,
-        typer.Option("--wrong-per-class", min=0, help="How many of them are predicted wrongly."),
-    ] = 2,
-    method: Annotated[
-        str, typer.Option("--method", help="For heatmaps: occlusion or rise.")
-    ] = "occlusion",
-    sets: Annotated[
-        int, typer.Option("--sets", min=1, help="For heatmaps: the number of sets.")
-    ] = 1,
-    right_in_set: Annotated[
-        int,
-        typer.Option(
-            "--right-per-set",
-            min=0,
-            help="For heatmaps: photos per set that are predicted rightly.",
-        ),
-    ] = 5,
-    wrong_in_set: Annotated[
-        int,
-        typer.Option(
-            "--wrong-per-set",
-            min=0,
-            help="For heatmaps: photos per set that are predicted wrongly.",
-        ),
-    ] = 5,
-    trust: Trust = False,
+    images: Path,
+    classes: str,
+    size: int,
+    id_: str,
+    onnx: Path | None = None,
+    torch_export: Path | None = None,
+    torchscript: Path | None = None,
+    kind: str = "scores",
+    grey: bool = False,
+    mean: str = "0",
+    std: str = "1",
+    out: Path | None = None,
+    seed: int = 1,
+    title: str | None = None,
+    images_per_class: int = 5,
+    wrong_per_class: int = 2,
+    method: str = "occlusion",
+    sets: int = 1,
+    right_per_set: int = 5,
+    wrong_per_set: int = 5,
+    trust: bool = False,
 ) -> None:
     """Make a set of pixel scores or heatmaps from your own classifier and pictures, using only its
     answers.
@@ -267,6 +170,25 @@ def stimuli_explain(
 
     Example: labapp stimuli explain --onnx pets.onnx --images pets --classes cat,dog --size 64 --id
     my-pets
+
+    --images DIR: A folder that contains a folder of pictures for each class.
+    --classes: The names of the classes in the order of the scores, such as cat,dog.
+    --size (from 4): The width and height that the classifier takes, in pixels.
+    --id: The id by which studies name the set.
+    --onnx FILE: A classifier in ONNX format.
+    --kind KIND: scores (of pixels, by which they are masked), or heatmaps (one for each option).
+    --grey: The classifier takes one channel instead of three.
+    --mean: The mean that is subtracted from levels 0 to 1: one number, or one per channel.
+    --std: The standard deviation by which levels are then divided.
+    --out DIR: The folder to write. It must not exist yet.
+    --seed (from 0): The seed for choosing photos.
+    --title: The title. Default: the id.
+    --images-per-class (from 1): The number of pictures per class.
+    --wrong-per-class (from 0): How many of them are predicted wrongly.
+    --method: For heatmaps: occlusion or rise.
+    --sets (from 1): For heatmaps: the number of sets.
+    --right-per-set (from 0): For heatmaps: photos per set that are predicted rightly.
+    --wrong-per-set (from 0): For heatmaps: photos per set that are predicted wrongly.
     """
     from labapp.base.errors import UsageError
     from labapp.models.explanations.building import commands
@@ -274,13 +196,13 @@ def stimuli_explain(
     from labapp.models.explanations.building.sets import SetSize
 
     given = {"onnx": onnx, "torch-export": torch_export, "torchscript": torchscript}
-    named = {kind: path for kind, path in given.items() if path is not None}
+    named = {form: path for form, path in given.items() if path is not None}
     if len(named) != 1:
         raise UsageError(
             "Exactly one classifier can be explained at a time.",
             todo="Give one of --onnx, --torch-export and --torchscript.",
         )
-    ((kind, file),) = named.items()
+    ((form, file),) = named.items()
     numbers = {"--mean": mean, "--std": std}
     levels = {name: _levels(name, text, 1 if grey else 3) for name, text in numbers.items()}
     box = BlackBox(
@@ -290,19 +212,19 @@ def stimuli_explain(
         channels=1 if grey else 3,
         mean=levels["--mean"],
         std=levels["--std"],
-        format=kind,  # type: ignore[arg-type]
+        format=form,  # type: ignore[arg-type]
         trusted=trust,
     )
     done = commands.explain_with_progress(
         box,
         images,
-        set_kind,
-        set_id=set_id,
+        kind,
+        set_id=id_,
         title=title,
-        each=each,
-        wrong=wrong,
+        each=images_per_class,
+        wrong=wrong_per_class,
         method=method,
-        sizes=SetSize(right_in_set, wrong_in_set, sets),
+        sizes=SetSize(right_per_set, wrong_per_set, sets),
         seed=seed,
         out=out,
     )
@@ -328,47 +250,22 @@ def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
     return values
 
 
-Set = Annotated[
-    str,
-    typer.Argument(
-        metavar="SET",
-        help="A set of pixel scores (id or folder).",
-        autocompletion=completion.stimulus_sets,
-    ),
-]
-Smallest = Annotated[
-    float, typer.Option("--smallest", help="The percentage of pixels that the first mask shows.")
-]
-Largest = Annotated[
-    float, typer.Option("--largest", help="The percentage of pixels that the last mask shows.")
-]
-Count = Annotated[
-    int, typer.Option("--count", min=1, help="The number of masks from the first to the last.")
-]
-Listed = Annotated[
-    str | None,
-    typer.Option("--masks", help="A list of percentages instead, as in a study: 4,12.5,60."),
-]
-Filled = Annotated[
-    str, typer.Option("--fill", help="What masked pixels become: mean, black, grey or white.")
-]
-Signed = Annotated[str, typer.Option("--sign", help="Rank pixels by signed or absolute scores.")]
-
-
 @stimuli_app.command("sheet")
 def stimuli_sheet(
-    name: Set,
-    out: Out,
-    smallest: Smallest = 5,
-    largest: Largest = 60,
-    count: Count = 10,
-    listed: Listed = None,
-    fill: Filled = "mean",
-    sign: Signed = "signed",
+    name: completion.StimulusSet,
+    out: Path,
+    smallest: float = 5,
+    largest: float = 60,
+    count: int = 10,
+    masks: str | None = None,
+    fill: str = "mean",
+    sign: str = "signed",
 ) -> None:
     """Draw a set of pixel scores: its explanations, and masked pictures of every class and method.
 
     Example: labapp stimuli sheet faces-unmasking --out sheets
+
+    name SET: A set of pixel scores (id or folder).
     """
     from labapp.models.explanations.building import sheet
     from labapp.models.stimuli import importing
@@ -376,7 +273,7 @@ def stimuli_sheet(
     with progress_bar("drawing sheets"):
         paths = sheet.write(
             importing.load_any(name),
-            _masking(smallest, largest, count, listed, fill, sign),
+            _masking(smallest, largest, count, masks, fill, sign),
             out,
         )
     for path in paths:
@@ -385,22 +282,24 @@ def stimuli_sheet(
 
 @stimuli_app.command("masks")
 def stimuli_masks(
-    name: Set,
-    out: Out,
-    smallest: Smallest = 5,
-    largest: Largest = 60,
-    count: Count = 10,
-    listed: Listed = None,
-    fill: Filled = "mean",
-    sign: Signed = "signed",
+    name: completion.StimulusSet,
+    out: Path,
+    smallest: float = 5,
+    largest: float = 60,
+    count: int = 10,
+    masks: str | None = None,
+    fill: str = "mean",
+    sign: str = "signed",
 ) -> None:
     """Write every masked picture of a set, and a table to fill in with your own model's answers.
 
     Example: labapp stimuli masks my-set --out masked
+
+    name SET: A set of pixel scores (id or folder).
     """
     from labapp.models.stimuli import importing, masked_pictures
 
-    masking = _masking(smallest, largest, count, listed, fill, sign)
+    masking = _masking(smallest, largest, count, masks, fill, sign)
     with progress_bar("masking pictures"):
         written = masked_pictures.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")

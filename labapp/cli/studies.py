@@ -4,34 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from labapp.base.console import say, say_json
 from labapp.base.errors import SetupError, StudyError, UsageError, faults_of
 from labapp.cli import completion
-from labapp.cli.options import (
-    Data,
-    Json,
-    StudyName,
-    as_check,
-    data_folder,
-    make_exit,
-    progress_bar,
-    say_either,
-    show,
-)
+from labapp.cli.commands import make_group
+from labapp.cli.options import as_check, data_folder, make_exit, progress_bar, say_either, show
 
-studies_app = typer.Typer(
-    help="Study files: new, list, show, check, texts, instruments, consent, preview, schema.\n\n"
-    "Example: labapp studies show quickstart",
-    no_args_is_help=True,
-)
+studies_app = make_group("studies", "labapp studies show quickstart")
 
 
 @studies_app.command("list")
-def studies_list(json_: Json = False) -> None:
+def studies_list(json_: bool = False) -> None:
     """List the studies of labapp and of installed packages.
 
     Example: labapp studies list
@@ -48,16 +32,13 @@ def studies_list(json_: Json = False) -> None:
 
 @studies_app.command("show")
 def studies_show(
-    study: StudyName,
-    participants: Annotated[
-        int, typer.Option("--participants", min=1, max=1000, help="The number of plans to show.")
-    ] = 6,
-    data: Data = None,
-    json_: Json = False,
+    study: completion.Study, participants: int = 6, data: Path | None = None, json_: bool = False
 ) -> None:
     """Show a study's flow, how far each condition is, and the plans of the next participants.
 
     Example: labapp studies show quickstart
+
+    --participants (1 to 1000): The number of plans to show.
     """
     from labapp.session.overview import overview
 
@@ -65,19 +46,13 @@ def studies_show(
 
 
 @studies_app.command("check")
-def studies_check(
-    file: Annotated[
-        str, typer.Argument(help="A study's file or id.", autocompletion=completion.studies)
-    ],
-    language: Annotated[
-        str | None,
-        typer.Option("--language", help="The language, such as de. Default: the study's."),
-    ] = None,
-    json_: Json = False,
-) -> None:
+def studies_check(file: completion.Study, language: str | None = None, json_: bool = False) -> None:
     """Check a study file and everything it names, and list every mistake with file and line.
 
     Example: labapp studies check my-study.yaml
+
+    file: A study's file or id.
+    --language: The language, such as de. Default: the study's.
     """
     from labapp.analysis import checking
     from labapp.session.gate import MaskedPredictor, look_at
@@ -107,32 +82,24 @@ def studies_check(
 
 @studies_app.command("new")
 def studies_new(
-    name: Annotated[str, typer.Argument(help="The name of the new study, such as my-study.")],
-    source: Annotated[
-        str,
-        typer.Option(
-            "--from",
-            metavar="STUDY",
-            help="The study to copy.",
-            autocompletion=completion.studies,
-        ),
-    ] = "quickstart",
-    language: Annotated[
-        str | None, typer.Option("--language", help="The language of its texts, such as de or fr.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="The folder to write. Default: a folder of that name here."),
-    ] = None,
+    name: str,
+    from_: completion.Study = "quickstart",
+    language: str | None = None,
+    out: Path | None = None,
 ) -> None:
     """Make a study of your own by copying another one with everything that it needs.
 
     Example: labapp studies new my-study --from quickstart
+
+    name: The name of the new study, such as my-study.
+    --from STUDY: The study to copy.
+    --language: The language of its texts, such as de or fr.
+    --out: The folder to write. Default: a folder of that name here.
     """
     from labapp.study.authoring import new_study
 
     folder = Path(name) if out is None else out
-    path, written = new_study(name, source, folder, language)
+    path, written = new_study(name, from_, folder, language)
     for file in written:
         say(file)
     say("")
@@ -144,25 +111,19 @@ def studies_new(
 
 @studies_app.command("texts")
 def studies_texts(
-    study: StudyName,
-    missing: Annotated[
-        bool, typer.Option("--missing", help="List only what is missing in the language.")
-    ] = False,
-    language: Annotated[
-        str | None,
-        typer.Option("--language", help="The language, such as fr. Default: the study's."),
-    ] = None,
-    write: Annotated[
-        bool,
-        typer.Option(
-            "--write", help="Write the missing texts next to the study, for you to translate."
-        ),
-    ] = False,
-    json_: Json = False,
+    study: completion.Study,
+    missing: bool = False,
+    language: str | None = None,
+    write: bool = False,
+    json_: bool = False,
 ) -> None:
     """List a study's texts and where they come from, or what a language lacks.
 
     Example: labapp studies texts my-study/my-study.yaml --missing --language fr --write
+
+    --missing: List only what is missing in the language.
+    --language: The language, such as fr. Default: the study's.
+    --write: Write the missing texts next to the study, for you to translate.
     """
     from labapp.study import words
     from labapp.study.loading import source
@@ -185,7 +146,7 @@ def studies_texts(
 
 
 @studies_app.command("instruments")
-def studies_instruments(json_: Json = False) -> None:
+def studies_instruments(json_: bool = False) -> None:
     """Questionnaires that studies can ask: source, terms, languages, number of items. At the end
     are those that do not come with labapp, each with the reason.
 
@@ -212,17 +173,13 @@ def studies_instruments(json_: Json = False) -> None:
 
 
 @studies_app.command("consent")
-def studies_consent(
-    study: StudyName,
-    out: Annotated[Path, typer.Option("--out", help="The PDF file to write.")],
-    language: Annotated[
-        str | None,
-        typer.Option("--language", help="The language, such as de. Default: the study's."),
-    ] = None,
-) -> None:
+def studies_consent(study: completion.Study, out: Path, language: str | None = None) -> None:
     """Write the consent form as a PDF, to print and sign by hand.
 
     Example: labapp studies consent quickstart --out consent.pdf
+
+    --out: The PDF file to write.
+    --language: The language, such as de. Default: the study's.
     """
     from labapp.study.loading import load
     from labapp.ui.qtapp import make_app
@@ -237,30 +194,12 @@ def studies_consent(
 
 @studies_app.command("preview")
 def studies_preview(
-    study: StudyName,
-    participant: Annotated[
-        str | None,
-        typer.Option(
-            "--participant", help="The participant whose plan is shown. Default: the first."
-        ),
-    ] = None,
-    condition: Annotated[
-        str | None, typer.Option("--condition", help="The condition. Default: the first.")
-    ] = None,
-    order: Annotated[
-        int | None,
-        typer.Option(
-            "--order", min=1, help="Use the order that the participant of this number gets."
-        ),
-    ] = None,
-    language: Annotated[
-        str | None,
-        typer.Option("--language", help="The language, such as de. Default: the study's."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="The folder for a picture of each screen, and a contact sheet."),
-    ] = None,
+    study: completion.Study,
+    participant: str | None = None,
+    condition: str | None = None,
+    order: int | None = None,
+    language: str | None = None,
+    out: Path | None = None,
 ) -> None:
     """Preview every screen of a study without a participant. Nothing is stored.
 
@@ -268,6 +207,12 @@ def studies_preview(
     every page is written as a picture, and what can happen in a part once.
 
     Example: labapp studies preview quickstart --out screens
+
+    --participant: The participant whose plan is shown. Default: the first.
+    --condition: The condition. Default: the first.
+    --order (from 1): Use the order that the participant of this number gets.
+    --language: The language, such as de. Default: the study's.
+    --out: The folder for a picture of each screen, and a contact sheet.
     """
     from labapp.study.allocation import rule_of
     from labapp.study.loading import load
@@ -302,15 +247,13 @@ def studies_preview(
 
 
 @studies_app.command("schema")
-def studies_schema(
-    instrument: Annotated[
-        bool, typer.Option("--instrument", help="Print that of questionnaires.")
-    ] = False,
-) -> None:
+def studies_schema(instrument: bool = False) -> None:
     """Print the JSON Schema of study files or questionnaires. For stimulus sets, use labapp
     stimuli schema.
 
     Example: labapp studies schema > study.json
+
+    --instrument: Print that of questionnaires.
     """
     from labapp.study.authoring import schema_of
 

@@ -7,76 +7,34 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import INTERRUPTED, LabappError, NoConsent, TranscriptionError, UsageError
 from labapp.base.parallel.processes import stoppable
-from labapp.cli.options import (
-    Data,
-    Json,
-    SessionName,
-    SessionNames,
-    confirm,
-    make_exit,
-    progress_bar,
-    session_or_study,
-    session_path,
-)
+from labapp.cli import completion
+from labapp.cli.commands import make_group
+from labapp.cli.options import confirm, make_exit, progress_bar, session_or_study, session_path
 
 if TYPE_CHECKING:
     from labapp.coding.annotations.video_files import PlacedVideo
     from labapp.coding.transcription.session import Recogniser
 
 
-_ALL = "Videos of participants: add, list, align, remove."
-videos_app = typer.Typer(
-    help=f"{_ALL} Example: labapp videos list sub-P01_ses-1_20260102T030405Z",
-    no_args_is_help=True,
-)
-
-VideoName = Annotated[
-    str, typer.Argument(metavar="VIDEO", help="The video's name in the list, such as video-1.")
-]
-Offset = Annotated[
-    float | None,
-    typer.Option(
-        "--offset",
-        metavar="SECONDS",
-        help="The session time at which the video begins. Default: found from the sound.",
-    ),
-]
-Drift = Annotated[
-    float,
-    typer.Option(
-        "--drift",
-        metavar="PPM",
-        help="With --offset: how much faster the session's clock is than the camera's, in "
-        "millionths.",
-    ),
-]
-By = Annotated[str, typer.Option("--by", metavar="NAME", help="Your name, for the record.")]
-
-
-@videos_app.callback()
-def videos() -> None:
-    """Videos of participants.
-
-    Example: labapp videos list sub-P01_ses-1_20260102T030405Z
-    """
+videos_app = make_group("videos", "labapp videos list sub-P01_ses-1_20260102T030405Z")
 
 
 @videos_app.command("add")
 def videos_add(
-    session: SessionName,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The video file. It is copied.")],
-    offset: Offset = None,
-    drift: Drift = 0.0,
-    by: By = "",
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session,
+    file: Path,
+    offset: float | None = None,
+    drift: float = 0.0,
+    by: str = "",
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Add a camera's video of the participant to a session.
 
@@ -84,6 +42,9 @@ def videos_add(
     have agreed to a video. This needs the extra `video` (labapp extras add video).
 
     Example: labapp videos add sub-P01_ses-1_20260102T030405Z camera.mp4
+
+    file FILE: The video file. It is copied.
+    --by NAME: Your name, for the record.
     """
     from labapp.coding.videos.session import add_video
 
@@ -96,17 +57,20 @@ def videos_add(
 
 @videos_app.command("align")
 def videos_align(
-    session: SessionName,
-    video: VideoName,
-    offset: Offset = None,
-    drift: Drift = 0.0,
-    by: By = "",
-    data: Data = None,
-    json_: Json = False,
+    session: completion.Session,
+    video: str,
+    offset: float | None = None,
+    drift: float = 0.0,
+    by: str = "",
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Place a video on the session's clock again, by the sound or by hand.
 
     Example: labapp videos align sub-P01_ses-1_20260102T030405Z video-1 --offset 12.5
+
+    video VIDEO: The video's name in the list, such as video-1.
+    --by NAME: Your name, for the record.
     """
     from labapp.coding.videos.session import align_video
 
@@ -118,7 +82,9 @@ def videos_align(
 
 
 @videos_app.command("list")
-def videos_list(sessions: SessionNames, data: Data = None, json_: Json = False) -> None:
+def videos_list(
+    sessions: list[completion.SessionOrStudy], data: Path | None = None, json_: bool = False
+) -> None:
     """List the videos of sessions and where they are.
 
     Example: labapp videos list sub-P01_ses-1_20260102T030405Z
@@ -154,15 +120,19 @@ def videos_list(sessions: SessionNames, data: Data = None, json_: Json = False) 
 
 @videos_app.command("remove")
 def videos_remove(
-    session: SessionName,
-    video: VideoName,
-    by: By = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    data: Data = None,
+    session: completion.Session,
+    video: str,
+    by: str = "",
+    yes: bool = False,
+    data: Path | None = None,
 ) -> None:
     """Delete a video of a session.
 
     Example: labapp videos remove sub-P01_ses-1_20260102T030405Z video-1
+
+    video VIDEO: The video's name in the list, such as video-1.
+    --by NAME: Your name, for the record.
+    --yes: Do not ask for confirmation.
     """
     from labapp.coding.videos.session import remove_video
 
@@ -232,43 +202,14 @@ def _line(placed: PlacedVideo) -> str:
 
 
 def transcribe(
-    sessions: SessionNames,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            "--model",
-            metavar="PATH",
-            help="A speech model (file or folder). Default: the only one in the models folder "
-            "that labapp doctor names.",
-        ),
-    ] = None,
-    language: Annotated[
-        str,
-        typer.Option(
-            "--language",
-            metavar="CODE",
-            help="The spoken language, such as de. Default: the study's.",
-        ),
-    ] = "",
-    words: Annotated[
-        Path | None,
-        typer.Option(
-            "--words", metavar="FILE", help="A text file with expected words, one per line."
-        ),
-    ] = None,
-    engine: Annotated[
-        str,
-        typer.Option(
-            "--engine",
-            help="The engine: whisper, whispercpp or vosk. Default: found from the model's files.",
-        ),
-    ] = "auto",
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Transcribe again what a model wrote and nobody has checked."),
-    ] = False,
-    data: Data = None,
-    json_: Json = False,
+    sessions: list[completion.SessionOrStudy],
+    model: Path | None = None,
+    language: str = "",
+    words: Path | None = None,
+    engine: str = "auto",
+    again: bool = False,
+    data: Path | None = None,
+    json_: bool = False,
 ) -> None:
     """Transcribe what was said in sessions, with a speech model on this computer.
 
@@ -277,6 +218,13 @@ def transcribe(
     coding window.
 
     Example: labapp transcribe sub-P01_ses-1_20260102T030405Z --model ggml-small.bin
+
+    --model PATH: A speech model (file or folder). Default: the only one in the models folder that
+        labapp doctor names.
+    --language CODE: The spoken language, such as de. Default: the study's.
+    --words FILE: A text file with expected words, one per line.
+    --engine: The engine: whisper, whispercpp or vosk. Default: found from the model's files.
+    --again: Transcribe again what a model wrote and nobody has checked.
     """
     from labapp.coding.transcription.models import model_at, own_model
     from labapp.coding.transcription.session import Recogniser, transcribe_session

@@ -60,6 +60,8 @@ that another machine does not see)."""
 ASSIGNMENTS = "assignments.sqlite"
 ASSIGNMENTS_LOCK = "assignments.lock"
 LOCK_PATIENCE_S = 30.0
+MOST_LINES = 12
+"""With more places than these, coverage does not list those that nobody has had."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS allotted (
     folder TEXT PRIMARY KEY,
@@ -468,7 +470,12 @@ class Coverage:
         always = ("running", "excluded", "ended", "withdrawn")
         out = [f"Coverage of {self.rule.title}:"]
         width = max(map(len, self.rule.cells))
-        for cell, count in self.counts().items():
+        counts = self.counts()
+        unused = [cell for cell, count in counts.items() if not any(count.values())]
+        brief = len(counts) > MOST_LINES and 0 < len(unused) < len(counts)
+        for cell, count in counts.items():
+            if brief and cell in unused:
+                continue
             of = f" of {sizes[cell]}" if sizes is not None else ""
             others = [
                 f"{count[state]} {words}"
@@ -477,6 +484,8 @@ class Coverage:
             ]
             name = f"{cell:{width}}  " if cell else ""
             out.append(f"  {name}{count['included']}{of} included, {', '.join(others)}")
+        if brief:
+            out.append(f"  Nobody yet in {len(unused)} others of {len(counts)}.")
         if former := self.former():
             listed = ", ".join(f"{cell} ({n})" for cell, n in former.items())
             out.append(f"  In conditions that the study no longer has: {listed}.")

@@ -11,7 +11,19 @@ import pandas as pd
 import pytest
 
 from labapp.analysis.analyze import write
-from labapp.analysis.column import INCLUDED, TRIAL, WHO, Column, along, cells, of, text, whole, yes
+from labapp.analysis.column import (
+    INCLUDED,
+    TRIAL,
+    WHO,
+    Column,
+    along,
+    cells,
+    columns_in,
+    of,
+    text,
+    whole,
+    yes,
+)
 from labapp.analysis.columns import table_columns
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.tables import Tables, load, tables_of
@@ -454,3 +466,15 @@ def test_every_kind_of_event_of_a_shipped_task_is_taken_or_told_of_elsewhere() -
     assert of_tasks
     assert of_tasks - claimed == set()
     assert claimed <= kinds.registered_kinds().keys()
+
+
+def test_columns_are_described_in_lines() -> None:
+    speed, seen = columns_in("""
+        number speed [m/s]: how fast it was,
+            on the whole
+        yes seen: somebody saw it
+    """)
+    assert speed == Column("speed", "number", "how fast it was, on the whole", "m/s")
+    assert seen == Column("seen", "boolean", "somebody saw it")
+    with pytest.raises(TypeError, match="describes no column: colour hue"):
+        tuple(columns_in("colour hue: what it looks like"))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -31,6 +31,8 @@ from labapp.base.errors import (
     RecordError,
     UsageError,
 )
+from labapp.cli import completion
+from labapp.cli.commands import describe
 from labapp.cli.main import OUTPUTS, app, command_tree
 from labapp.record.journal.layout import refuse_inside
 from labapp.session.withdrawal import decide_by_hand
@@ -281,3 +283,37 @@ def test_help_opens_the_pages_by_key_and_by_button(
     window.view.help.click()
     qtbot.waitUntil(lambda: opened.read_text().count(str(pages / "index.html")) == 2)
     window.close()
+
+
+def test_a_docstring_describes_the_parameters() -> None:
+    def measure(session: completion.Session, pause: float = 0.7, json_: bool = False) -> None:
+        """Measure pauses.
+
+        --pause SECONDS (0.05 to 60): The seconds of silence that separate two units,
+            however short.
+        """
+
+    for _ in range(2):  # a tree of commands may be built more than once
+        assert describe(measure) == "Measure pauses."
+    kinds = get_type_hints(measure, include_extras=True)
+    session, pause, json_ = (get_args(kinds[name])[1] for name in ("session", "pause", "json_"))
+    assert session.autocompletion is completion.sessions
+    assert (pause.metavar, pause.min, pause.max) == ("SECONDS", 0.05, 60)
+    assert pause.help == "The seconds of silence that separate two units, however short."
+    assert json_.help == "Print JSON instead of text."
+
+
+def test_nothing_is_left_undescribed_or_described_in_vain() -> None:
+    def forgotten(colour: str = "") -> None:
+        """Paint."""
+
+    def gone() -> None:
+        """Paint.
+
+        --colour: The colour.
+        """
+
+    with pytest.raises(TypeError, match="does not describe colour"):
+        describe(forgotten)
+    with pytest.raises(TypeError, match="no parameters colour"):
+        describe(gone)

@@ -122,7 +122,10 @@ def test_who_gets_a_slot_can_be_named_for_a_preview(tmp_path: Path) -> None:
 def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, STUDY.replace("per_cell: 12", "per_cell: 11"))
     told = "\n".join(notices(check(path)))
-    assert "line 8, design.per_cell: 11 participants per cell do not fully balance the 2 levels" in told
+    assert (
+        "line 8, design.per_cell: 11 participants per cell do not fully balance the 2 levels"
+        in told
+    )
     assert "such as 10 or 12" in told
     assert "design" not in "\n".join(notices(check(write(tmp_path))))
     text = STUDY.replace("within: [model, ", "within: [")

@@ -39,7 +39,7 @@ from labapp.base.figure_style import FULL_IN, HAIRLINE, USUAL_FONT, look, points
 from labapp.base.report.labels import current_labels
 from labapp.base.report.page import ENGLISH, Html, Verbatim, count, current_language, figure, say
 
-DPI = 200
+DPI = 300
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 
 

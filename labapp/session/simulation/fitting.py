@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labapp.base.errors import UsageError
@@ -20,9 +20,8 @@ def check_fits(strategy: str, study: Study) -> None:
 
     Raises UsageError, also for a name that no task knows.
     """
-    tasks = dict.fromkeys(registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
-    tasks = {task: None for task in tasks if task.strategies}
-    able = [name for name in every_strategy() if all(name in task.strategies for task in tasks)]
+    tasks = _tasks_with_strategies(study)
+    able = _able(tasks)
     for member in members(strategy):
         if member not in every_strategy():
             raise _make_strategy_error(
@@ -35,6 +34,37 @@ def check_fits(strategy: str, study: Study) -> None:
                     f"{study.id!r}: its task {task.name!r} does not know it.",
                     able,
                 )
+
+
+def usual_strategy(study: Study) -> str:
+    """The strategy of participants for whom none is named: the first of the first task's that the
+    other tasks know, too. Raises UsageError where there is none."""
+    tasks = _tasks_with_strategies(study)
+    able = _able(tasks)
+    usual = next(
+        (
+            name
+            for task in tasks[:1] or registry.task_types()
+            for name in task.strategies
+            if name in able
+        ),
+        None,
+    )
+    if usual is None:
+        raise _make_strategy_error(
+            f"No simulated participant can do all tasks of the study {study.id!r}.", able
+        )
+    return usual
+
+
+def _tasks_with_strategies(study: Study) -> list[TaskType[Any]]:
+    tasks = dict.fromkeys(registry.task_type_of_item(item) for item in items_of_tasks(study.flow))
+    return [task for task in tasks if task.strategies]
+
+
+def _able(tasks: Sequence[TaskType[Any]]) -> list[str]:
+    """The strategies that all these tasks know."""
+    return [name for name in every_strategy() if all(name in task.strategies for task in tasks)]
 
 
 def usual_shares(study: Study) -> Mapping[str, float]:

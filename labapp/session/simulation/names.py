@@ -33,8 +33,8 @@ READS_EXPLANATIONS: Mapping[str, str] = MappingProxyType(
 """How questions about explanations are answered."""
 REPAIRS_CONCEPTS: Mapping[str, str] = MappingProxyType(
     {
-        "oracle": "sets all concepts that the model has wrong, and nothing else",
         "careful": "sets what it sees, the surest first, until the answer is right",
+        "oracle": "sets all concepts that the model has wrong, and nothing else",
         "stubborn": "sets what it sees as wrong, then confirms all else, whatever the answer",
         "misled": "undoes a change if the answer is not the expected one",
         "learner": "is careful, and remembers what a change did to other concepts",

@@ -71,7 +71,7 @@ from labapp.session.pictures import WarmDecoders, load_warm
 from labapp.session.private import Consent
 from labapp.session.runner import Runner, VirtualScheduler, machine_of
 from labapp.session.simulation.driver import Driver
-from labapp.session.simulation.fitting import check_fits
+from labapp.session.simulation.fitting import check_fits, usual_strategy
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import HUMAN, Pace
 from labapp.session.stimuli import stimuli_of
@@ -371,9 +371,9 @@ def simulate_study(
     return folders
 
 
-def check_job(study: str, participants: int | None, strategy: str, out: Path) -> LoadedStudy:
-    """The study, where so many participants of a strategy can be simulated into `out`. Raises
-    ExportExists or UsageError, and as `gate`."""
+def check_job(study: str, participants: int | None, strategy: str | None, out: Path) -> LoadedStudy:
+    """The study, where so many participants of a strategy (None: the usual one) can be simulated
+    into `out`. Raises ExportExists or UsageError, and as `gate`."""
     if out.exists():
         raise ExportExists(
             f"{out} exists already.",
@@ -381,7 +381,7 @@ def check_job(study: str, participants: int | None, strategy: str, out: Path) ->
             todo="Choose a new folder with --out.",
         )
     loaded = gate(study)
-    check_fits(strategy, loaded.study)
+    check_fits(strategy or usual_strategy(loaded.study), loaded.study)
     if participants is None and not fills(loaded):
         raise UsageError(
             f"The study {loaded.study.id!r} is never full, because it sets no number of "

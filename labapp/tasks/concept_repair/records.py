@@ -21,9 +21,9 @@ from labapp.analysis.column import (
     TRIAL,
     WHERE,
     WHO,
+    columns_in,
     number,
     of,
-    seconds,
     text,
     through,
     whole,
@@ -413,19 +413,15 @@ _MODEL = (
 _PICTURE = of(
     RepairAttempt,
     *_MODEL,
-    text("picture", "id of the picture in its stimulus set"),
-    text("truth", "id of the true class"),
-    text(
-        "item",
-        "what corrections do to the picture: repair, control, trap or unrepairable, see the "
-        "glossary; empty where they do nothing of these, and in practice",
-    ),
-    text(
-        "sample",
-        "why it is shown: matched (for its type), natural (drawn regardless of the model's answer) "
-        "or practice",
-    ),
-    text("instruction", "repair, audit or foresight"),
+    *columns_in("""
+        text picture: id of the picture in its stimulus set
+        text truth: id of the true class
+        text item: what corrections do to the picture: repair, control, trap or unrepairable, see
+            the glossary; empty where they do nothing of these, and in practice
+        text sample: why it is shown: matched (for its type), natural (drawn regardless of the
+            model's answer) or practice
+        text instruction: repair, audit or foresight
+    """),
     via=("part.repaired", "part", "item"),
     picture="item.photo",
     item="item.item",
@@ -446,57 +442,41 @@ REPAIRS = of(
     text("role", "stage or practice"),
     *TRIAL,
     *_PICTURE,
-    yes("foresee", "the model's answers to its changes were forecast before they were shown"),
-    whole("n_concepts", "concepts that could be set"),
-    whole("n_concepts_wrong", "of these, concepts that the model has wrong when left alone"),
-    whole("n_classes", "classes that the model tells apart"),
-    text("outcome", "done, gave_up, time_expired (the picture's limit) or as in the table trials"),
-    text("answer_alone", "id of the class that the model answers when left alone"),
-    yes("correct_alone", "that answer is right"),
-    text("answer_end", "its answer as the picture was left"),
-    yes("correct_end", "that answer is right"),
-    yes(
-        "success",
-        "the picture was left by Done, and its answer is right; empty with instruction foresight",
-    ),
-    whole(
-        "gain",
-        "right at the end less right when left alone: 1, 0 or -1; empty with instruction foresight",
-    ),
-    whole(
-        "n_changes",
-        "settings of a concept by the participant, in either direction, including those taken "
-        "back; here and below, without those of the plan",
-    ),
-    whole("n_corrections", "settings against what the model believes"),
-    whole("n_corrections_right", "of these, to the true value"),
-    whole("n_confirmations", "settings to what the model believes already"),
-    whole("n_confirmations_right", "of these, to the true value"),
-    whole("n_released", "times a concept was set back to what the model has"),
-    whole("n_undone", "changes that were taken back"),
-    whole("n_set_end", "concepts that were set, either way, as the picture was left"),
-    whole(
-        "n_concepts_wrong_end",
-        "concepts that were wrong as it was left, by the setting, else by the belief",
-    ),
-    whole(
-        "n_harms",
-        "settings of a concept to its true value that turned a right answer wrong",
-    ),
-    yes(
-        "touched",
-        "the participant chose a change, also where the limit came before it was shown",
-    ),
-    whole("n_foretold", "answers that were forecast and not seen before, see concept_changes"),
-    whole("n_foretold_correct", "of these, those that came"),
-    seconds(
-        "first_change_s",
-        "from the picture's appearance to the first change that the participant chose, before "
-        "any forecast of it",
-    ),
-    seconds("response_s", "from its appearance to its end, without pauses and gaps"),
-    yes("excluded", "it does not count: an interrupted attempt, or practice"),
-    text("excluded_because", "why it does not count"),
+    *columns_in("""
+        yes foresee: the model's answers to its changes were forecast before they were shown
+        whole n_concepts: concepts that could be set
+        whole n_concepts_wrong: of these, concepts that the model has wrong when left alone
+        whole n_classes: classes that the model tells apart
+        text outcome: done, gave_up, time_expired (the picture's limit) or as in the table trials
+        text answer_alone: id of the class that the model answers when left alone
+        yes correct_alone: that answer is right
+        text answer_end: its answer as the picture was left
+        yes correct_end: that answer is right
+        yes success: the picture was left by Done, and its answer is right; empty with instruction
+            foresight
+        whole gain: right at the end less right when left alone: 1, 0 or -1; empty with instruction
+            foresight
+        whole n_changes: settings of a concept by the participant, in either direction, including
+            those taken back; here and below, without those of the plan
+        whole n_corrections: settings against what the model believes
+        whole n_corrections_right: of these, to the true value
+        whole n_confirmations: settings to what the model believes already
+        whole n_confirmations_right: of these, to the true value
+        whole n_released: times a concept was set back to what the model has
+        whole n_undone: changes that were taken back
+        whole n_set_end: concepts that were set, either way, as the picture was left
+        whole n_concepts_wrong_end: concepts that were wrong as it was left, by the setting, else by
+            the belief
+        whole n_harms: settings of a concept to its true value that turned a right answer wrong
+        yes touched: the participant chose a change, also where the limit came before it was shown
+        whole n_foretold: answers that were forecast and not seen before, see concept_changes
+        whole n_foretold_correct: of these, those that came
+        seconds first_change_s: from the picture's appearance to the first change that the
+            participant chose, before any forecast of it
+        seconds response_s: from its appearance to its end, without pauses and gaps
+        yes excluded: it does not count: an interrupted attempt, or practice
+        text excluded_because: why it does not count
+    """),
     STALLED,
     *_COUNTS,
     via=("part", "item"),
@@ -531,69 +511,50 @@ CONCEPT_CHANGES = of(
     text("role", "stage or practice"),
     *TRIAL,
     *through("repair", *_PICTURE),
-    whole("change", "number of the change in the attempt, from 1, undoing included"),
-    seconds("change_s", "from the picture's appearance to the change, without pauses and gaps"),
-    seconds("session_s", "session time (pauses included) of the change, as in the sound"),
-    text("concept", "id of the concept"),
-    whole("concept_number", "its place among the concepts of the model, from 1"),
-    text(
-        "change_kind",
-        "correction (set against the model's belief), confirmation (set to what it believes), "
-        "release (back to what the model has) or undo",
-    ),
-    text("state_before", "model (as the model has it), off or on"),
-    text("state_after", "model, off or on"),
-    yes("state_correct", "it was set to what is true; empty of releases and of undoing"),
-    yes("undone", "the change was taken back later"),
-    yes("given", "the change was given by the plan"),
-    yes(
-        "shown",
-        "the model's answer to it was shown; else it was withheld, and is here by the plan",
-    ),
-    text(
-        "change_type",
-        "of a given change, what the answer does beside what the rule card says: follows (the card "
-        "says that it moves, and it does so), stays (the card says that it stays, and it does), "
-        "leaks (the card says that it stays, and it moves), holds (the card says that it moves, "
-        "and it stays) or strays (it moves to another class than the card says); empty where the "
-        "card does not give the first answer",
-    ),
-    text("answer_before", "id of the class that the model answered before"),
-    text("answer_after", "id of the class that it answered then"),
-    yes("correct_before", "the answer before was right"),
-    yes("correct_after", "the answer then was right"),
-    number("p_truth_after", "the model's probability of the true class then", "0-1"),
-    yes(
-        "harm",
-        "the answer was right before and is wrong after a concept was set to what is true; empty "
-        "of other changes",
-    ),
-    text("foretold", "id of the class that was forecast, also if that was “the same”"),
-    yes("foretold_same", "“the same” was foretold"),
-    yes("sure", "the participant was sure of it"),
-    yes("foretold_correct", "the forecast class was the answer"),
-    yes(
-        "seen_before",
-        "the answer to these states of the picture's concepts had been on the screen before, "
-        "even before the stage began again, so the participant may remember it",
-    ),
-    number("chance", "how often a guess among the classes is right", "0-1"),
-    text(
-        "side_effects",
-        "ids of other concepts of which the answer says the opposite then, with ; between them: "
-        "the class before is made by the one state of the concept and the class after by the "
-        "other; empty for none, and where classes do not say which concepts make them",
-    ),
-    whole("n_side_effects", "how many; empty where classes do not say it, and of undoing"),
-    number(
-        "deviation_mean",
-        "mean over the other concepts of the absolute deviation of the concept that was set, see "
-        "the table concept_purities",
-        "0-1",
-    ),
-    number("deviation_largest", "the largest of these", "0-1"),
-    text("device", "what set it: mouse, keyboard, touch, simulated; plan where it was given"),
-    yes("excluded", "its attempt does not count"),
+    *columns_in("""
+        whole change: number of the change in the attempt, from 1, undoing included
+        seconds change_s: from the picture's appearance to the change, without pauses and gaps
+        seconds session_s: session time (pauses included) of the change, as in the sound
+        text concept: id of the concept
+        whole concept_number: its place among the concepts of the model, from 1
+        text change_kind: correction (set against the model's belief), confirmation (set to what it
+            believes), release (back to what the model has) or undo
+        text state_before: model (as the model has it), off or on
+        text state_after: model, off or on
+        yes state_correct: it was set to what is true; empty of releases and of undoing
+        yes undone: the change was taken back later
+        yes given: the change was given by the plan
+        yes shown: the model's answer to it was shown; else it was withheld, and is here by the plan
+        text change_type: of a given change, what the answer does beside what the rule card says:
+            follows (the card says that it moves, and it does so), stays (the card says that it
+            stays, and it does), leaks (the card says that it stays, and it moves), holds (the card
+            says that it moves, and it stays) or strays (it moves to another class than the card
+            says); empty where the card does not give the first answer
+        text answer_before: id of the class that the model answered before
+        text answer_after: id of the class that it answered then
+        yes correct_before: the answer before was right
+        yes correct_after: the answer then was right
+        number p_truth_after [0-1]: the model's probability of the true class then
+        yes harm: the answer was right before and is wrong after a concept was set to what is true;
+            empty of other changes
+        text foretold: id of the class that was forecast, also if that was “the same”
+        yes foretold_same: “the same” was foretold
+        yes sure: the participant was sure of it
+        yes foretold_correct: the forecast class was the answer
+        yes seen_before: the answer to these states of the picture's concepts had been on the screen
+            before, even before the stage began again, so the participant may remember it
+        number chance [0-1]: how often a guess among the classes is right
+        text side_effects: ids of other concepts of which the answer says the opposite then, with ;
+            between them: the class before is made by the one state of the concept and the class
+            after by the other; empty for none, and where classes do not say which concepts make
+            them
+        whole n_side_effects: how many; empty where classes do not say it, and of undoing
+        number deviation_mean [0-1]: mean over the other concepts of the absolute deviation of the
+            concept that was set, see the table concept_purities
+        number deviation_largest [0-1]: the largest of these
+        text device: what set it: mouse, keyboard, touch, simulated; plan where it was given
+        yes excluded: its attempt does not count
+    """),
     *_COUNTS,
     via=("part", "repair", "event", "foretold"),
     change="number",
@@ -627,24 +588,20 @@ CONCEPT_GRIDS = of(
     text("about", "id of the stage that the grid is about"),
     *TRIAL,
     *_MODEL,
-    text("concept", "id of the concept that is set"),
-    text("other", "id of the concept that is said to change with it"),
-    yes("ticked", "the participant says so"),
-    whole("ticks", "times the pair was ticked, or its tick taken away"),
-    yes(
-        "nothing",
-        "the participant says that no switch changes anything else; without this and without a "
-        "tick nothing was said, which earlier versions allowed",
-    ),
-    number("deviation", "of the pair, see the table concept_purities"),
-    whole(
-        "n_set",
-        "times the concept was set in that stage, also by the plan, and also before the stage "
-        "began again: what was met then was met",
-    ),
-    whole("n_side_effects", "of these, times that had a side effect on the other"),
-    seconds("response_s", "from the grid's appearance to Next, without pauses and gaps"),
-    yes("excluded", "an attempt that does not count"),
+    *columns_in("""
+        text concept: id of the concept that is set
+        text other: id of the concept that is said to change with it
+        yes ticked: the participant says so
+        whole ticks: times the pair was ticked, or its tick taken away
+        yes nothing: the participant says that no switch changes anything else; without this and
+            without a tick nothing was said, which earlier versions allowed
+        number deviation: of the pair, see the table concept_purities
+        whole n_set: times the concept was set in that stage, also by the plan, and also before the
+            stage began again: what was met then was met
+        whole n_side_effects: of these, times that had a side effect on the other
+        seconds response_s: from the grid's appearance to Next, without pauses and gaps
+        yes excluded: an attempt that does not count
+    """),
     *_COUNTS,
     via=("part.repaired", "part", "grid"),
     concept=lambda row: row.part.repaired.concepts[row.concept].id,
@@ -695,7 +652,7 @@ CONCEPT_CURVES = of(
     text("item", "what corrections do to the picture, see the table repairs"),
     text("sample", "matched or natural"),
     whole("n_set", "concepts that are set to what is true"),
-    number("correct_any", "share of all sets of this size concepts with a right answer", "0-1"),
+    number("correct_any", "share of all sets of so many concepts with a right answer", "0-1"),
     yes("correct_in_order", "the answer with so many concepts set in the order of the set"),
     yes(
         "correct_wrong_first",
@@ -729,19 +686,14 @@ class PictureStage:
 
 _STAGES = of(
     PictureStage,
-    number("success_rate", "pictures left by Done with a right answer / pictures", "0-1"),
-    number("gain", "mean over pictures, see the table repairs", "-1 to 1"),
-    number(
-        "harm_rate",
-        "harms / settings of a concept by the participant to what is true while the answer was "
-        "right; empty without such settings",
-        "0-1",
-    ),
-    number(
-        "foretold_rate",
-        "answers forecast correctly / answers foretold, of those not seen before",
-        "0-1",
-    ),
+    *columns_in("""
+        number success_rate [0-1]: pictures left by Done with a right answer / pictures
+        number gain [-1 to 1]: mean over pictures, see the table repairs
+        number harm_rate [0-1]: harms / settings of a concept by the participant to what is true
+            while the answer was right; empty without such settings
+        number foretold_rate [0-1]: answers foretold rightly / answers foretold, of those not seen
+            before
+    """),
     success_rate=lambda stage: mean(repair.success for repair in stage.repairs),
     gain=lambda stage: mean(repair.gain for repair in stage.repairs),
     harm_rate=lambda stage: mean(stage.harms()),

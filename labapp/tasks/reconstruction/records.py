@@ -19,6 +19,7 @@ from labapp.analysis.column import (
     WHERE,
     WHO,
     Column,
+    columns_in,
     each,
     number,
     of,
@@ -29,14 +30,7 @@ from labapp.analysis.column import (
     whole,
     yes,
 )
-from labapp.analysis.task_records import (
-    INTERRUPTED,
-    Attempt,
-    Key,
-    Ran,
-    TaskRecords,
-    TaskTables,
-)
+from labapp.analysis.task_records import INTERRUPTED, Attempt, Key, Ran, TaskRecords, TaskTables
 from labapp.base.clock import NS
 from labapp.models.representations.space import Continuous, Dimension
 from labapp.record.events import Event, Payload
@@ -58,10 +52,7 @@ from labapp.tasks.reconstruction.events import (
     TrialStarted,
 )
 from labapp.tasks.reconstruction.plan import ReconstructionPart
-from labapp.tasks.reconstruction.snapshots import (
-    ActiveTime,
-    SnapshotFold,
-)
+from labapp.tasks.reconstruction.snapshots import ActiveTime, SnapshotFold
 
 DEVICES = ("mouse", "keyboard", "wheel", "touch", "simulated")
 """The inputs that `dial.moved` names."""
@@ -428,37 +419,24 @@ def _make_share_column(device: str) -> Column:
 _MEASURES = of(
     QuestionAttempt,
     since_start("solved_s", "from the pictures' appearance to the alignment"),
-    seconds(
-        "active_s",
-        "active time: each stretch between two activities counts for at most the part's "
-        "inactivity limit",
-    ),
-    seconds(
-        "active_s_as_published",
-        "active time as the published application counts it: the gaps between snapshots shorter "
-        "than the inactivity limit",
-    ),
-    number(
-        "slide_distance",
-        "total movement; a change of a discrete dimension counts 1",
-        "full slider widths",
-    ),
-    each("slide_distance_by_dimension", "the same for each dimension", "full slider widths"),
-    number(
-        "error_auc_sum",
-        "integral over time of the sum over pixels of squared differences, constant between "
-        "snapshots, idle time included",
-        "sum of squares x s",
-    ),
-    number("error_auc_mean", "the same with the mean over pixels", "mean of squares x s"),
-    number("alignment_start", "alignment at the start", "0-1"),
-    number("alignment_final", "alignment at the end", "0-1"),
-    number("target_alignment", "alignment that was asked for; empty in a calibration", "0-1"),
-    yes("aligned_at_start", "solved before the first move, and so not counted"),
-    whole(
-        "redrawn",
-        "pairs drawn before this one that were solved before the first move, and that nobody saw",
-    ),
+    *columns_in("""
+        seconds active_s: active time: each stretch between two activities counts for at most the
+            part's inactivity limit
+        seconds active_s_as_published: active time as the published application counts it: the gaps
+            between snapshots shorter than the inactivity limit
+        number slide_distance [full slider widths]: total movement; a change of a discrete dimension
+            counts 1
+        each slide_distance_by_dimension [full slider widths]: the same for each dimension
+        number error_auc_sum [sum of squares x s]: integral over time of the sum over pixels of
+            squared differences, constant between snapshots, idle time included
+        number error_auc_mean [mean of squares x s]: the same with the mean over pixels
+        number alignment_start [0-1]: alignment at the start
+        number alignment_final [0-1]: alignment at the end
+        number target_alignment [0-1]: alignment that was asked for; empty in a calibration
+        yes aligned_at_start: solved before the first move, and so not counted
+        whole redrawn: pairs drawn before this one that were solved before the first move, and that
+            nobody saw
+    """),
     since_start("skip_offered_s", "from the pictures' appearance to the offer to skip"),
     via=("movement", "drawn"),
     target_alignment="part.solved_at",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from labapp.analysis.answered import ANSWERS, AnsweredAttempt, AnsweredStage
-from labapp.analysis.column import Column, number, of, seconds, since_start, text, whole, yes
+from labapp.analysis.column import Column, columns_in, number, of, since_start, text, whole
 from labapp.analysis.task_records import Key, Ran, TaskRecords, TaskTables
 from labapp.record.events import Event, Payload
 from labapp.tasks.single_dimension.events import (
@@ -67,18 +67,15 @@ SINGLE_TRIALS = of(
     text("dimension_name", "the representation's own name of the dimension"),
     text("regime", "low, medium or high, from which the value was drawn; empty where discrete"),
     number("shown_value", "the dial's value in the picture asked about", get="drawn.value"),
-    text("right_choice", "low, medium or high; of a discrete dial the index of its value, from 0"),
-    text("choice", "the choice that counts, written likewise"),
-    yes("correct", "the answer handed in was the right choice"),
-    whole(
-        "confidence", "“I'm confident I'm right”, 1 strongly disagree to 5 strongly agree", "1-5"
-    ),
-    whole("understanding", "“The dial makes sense”, 1 to 5 likewise", "1-5"),
-    seconds(
-        "response_s",
-        "from the pictures' appearance to the answer handed in, without pauses and gaps: the "
-        "response time of this task",
-    ),
+    *columns_in("""
+        text right_choice: low, medium or high; of a discrete dial the index of its value, from 0
+        text choice: the choice that counts, written likewise
+        yes correct: the answer handed in was the right choice
+        whole confidence [1-5]: “I'm confident I'm right”, 1 strongly disagree to 5 strongly agree
+        whole understanding [1-5]: “The dial makes sense”, 1 to 5 likewise
+        seconds response_s: from the pictures' appearance to the answer handed in, without pauses
+            and gaps: the response time of this task
+    """),
     since_start("first_choice_s", "from the pictures' appearance to the first choice"),
     whole("choice_changes", "choices after the first"),
     whole("rating_changes", "ratings after the first of each statement"),

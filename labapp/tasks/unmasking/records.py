@@ -18,13 +18,13 @@ from labapp.analysis.column import (
     INCLUDED,
     STALLED,
     WHO,
+    columns_in,
     number,
     of,
     seconds,
     text,
     through,
     whole,
-    yes,
 )
 from labapp.analysis.task_records import (
     Attempt,
@@ -276,24 +276,20 @@ _MASK = of(
     whole("pixels", "pixels of the scores' grid that are shown", "pixels"),
     whole("grid_rows", "rows of the scores' grid", "pixels", lambda row: row.set.grid[0]),
     whole("grid_columns", "columns of the scores' grid", "pixels", lambda row: row.set.grid[1]),
-    text("fill", "what masked pixels become: mean (of the set's pictures), black, grey or white"),
-    text("sign", "pixels are ranked by their scores (signed) or the absolute values (absolute)"),
-    text("prediction", "id of the class that the model predicts for the whole image"),
-    yes("correct_prediction", "that prediction is right"),
-    number("p_truth", "the model's probability of the true class, whole image", "0-1"),
-    number("p_prediction", "the model's probability of the predicted class, whole image", "0-1"),
-    text(
-        "prediction_masked",
-        "id of the class that the model predicts for the masked image, the most probable one; "
-        "empty, as are the next three, where there is no output of the model",
-    ),
-    yes("correct_prediction_masked", "that prediction is right"),
-    number("p_truth_masked", "the model's probability of the true class, masked image", "0-1"),
-    number(
-        "cross_entropy_masked",
-        "minus the natural logarithm of the probability before, the model's loss",
-        "nats",
-    ),
+    *columns_in("""
+        text fill: what masked pixels become: mean (of the set's pictures), black, grey or white
+        text sign: pixels are ranked by their scores (signed) or the absolute values (absolute)
+        text prediction: id of the class that the model predicts for the whole image
+        yes correct_prediction: that prediction is right
+        number p_truth [0-1]: the model's probability of the true class, whole image
+        number p_prediction [0-1]: the model's probability of the predicted class, whole image
+        text prediction_masked: id of the class that the model predicts for the masked image, the
+            most probable one; empty, as are the next three, where there is no output of the model
+        yes correct_prediction_masked: that prediction is right
+        number p_truth_masked [0-1]: the model's probability of the true class, masked image
+        number cross_entropy_masked [nats]: minus the natural logarithm of the probability before,
+            the model's loss
+    """),
     via=("sequence", "mask", "set"),
     method_number=lambda row: list(row.set.methods).index(row.sequence.method) + 1,
     correct_prediction=lambda row: row.sequence.prediction == row.sequence.truth,
@@ -316,55 +312,41 @@ ANNOTATIONS = of(
     *through("masked", *_MASK),
     whole("track", "adaptive stages: number of the track, from 1; empty where no rule chose it"),
     text("outcome", "answered, interrupted, or stage_skipped (by the moderator)", "ended_by"),
-    whole("button", "the button pressed, from 1; 0 is “I don't know”"),
-    text("response", "id of the class named; empty with “I don't know” and without a response"),
-    yes("dont_know", "the response is “I don't know”"),
-    yes("correct", "the true class was named; “I don't know” is not correct"),
-    yes("follows_prediction", "the class named is the prediction for the whole image"),
-    yes("follows_prediction_masked", "the class named is the prediction for the masked image"),
-    number(
-        "reaction_time_ms",
-        "from the first painted frame of the stimulus to the input event's own time stamp",
-        "ms",
-    ),
+    *columns_in("""
+        whole button: the button pressed, from 1; 0 is “I don't know”
+        text response: id of the class named; empty with “I don't know” and without a response
+        yes dont_know: the response is “I don't know”
+        yes correct: the true class was named; “I don't know” is not correct
+        yes follows_prediction: the class named is the prediction for the whole image
+        yes follows_prediction_masked: the class named is the prediction for the masked image
+        number reaction_time_ms [ms]: from the first painted frame of the stimulus to the input
+            event's own time stamp
+    """),
     STALLED,
-    yes(
-        "keyboard_away",
-        "the participant's keyboard was away for some of it: with the moderator, or with another "
-        "program; its reaction time is left out of all that is said of times",
-    ),
-    whole(
-        "prior_exposures",
-        "how often the same image masked alike was on the screen before, in this session",
-    ),
-    text(
-        "shown_by",
-        "what says when it was painted: frame (the window system confirmed the frame), flush (it "
-        "was handed to the window system) or simulated",
-    ),
-    text(
-        "timed_by",
-        "what says when the response was: event (the input event's own time stamp), arrival (when "
-        "the program got it) or simulated",
-    ),
-    text("device", "what answered: keyboard, mouse, touch or simulated"),
-    number("refresh_ms", "refresh interval of the display, where it says one", "ms"),
-    whole("side_px", "longer side of the picture as it was shown, in pixels of the display", "px"),
-    yes(
-        "too_small",
-        "the window had less room for the picture than the study says; empty where that was not "
-        "looked at",
-    ),
-    seconds("due_s", "session time (pauses included) at which it was to appear"),
+    *columns_in("""
+        yes keyboard_away: the participant's keyboard was away for some of it: with the moderator,
+            or with another program; its reaction time is left out of all that is said of times
+        whole prior_exposures: how often the same image masked alike was on the screen before, in
+            this session
+        text shown_by: what says when it was painted: frame (the window system confirmed the frame),
+            flush (it was handed to the window system) or simulated
+        text timed_by: what says when the response was: event (the input event's own time stamp),
+            arrival (when the program got it) or simulated
+        text device: what answered: keyboard, mouse, touch or simulated
+        number refresh_ms [ms]: refresh interval of the display, where it says one
+        whole side_px [px]: longer side of the picture as it was shown, in pixels of the display
+        yes too_small: the window had less room for the picture than the study says; empty where
+            that was not looked at
+        seconds due_s: session time (pauses included) at which it was to appear
+    """),
     seconds("painted_s", "session time of its first painted frame", "started_session_s"),
-    seconds("input_s", "session time of the input event"),
-    number("due_to_paint_ms", "from when it was to appear to its first painted frame", "ms"),
-    yes(
-        "excluded",
-        "it does not count: an interrupted attempt, or practice; the report is of the rows "
-        "that are included and not excluded",
-    ),
-    text("excluded_because", "why it does not count"),
+    *columns_in("""
+        seconds input_s: session time of the input event
+        number due_to_paint_ms [ms]: from when it was to appear to its first painted frame
+        yes excluded: it does not count: an interrupted attempt, or practice; the report is
+            of the rows that are included and not excluded
+        text excluded_because: why it does not count
+    """),
     INCLUDED,
     via=("part", "drawn", "shown", "response"),
     stage_number="part.number",
@@ -403,27 +385,24 @@ TRACKS = of(
     text("role", "stage, or practice"),
     whole("track", "number of the track in its part, from 1"),
     text("method", "id of the explanation method that it asks about", "planned.about"),
-    text("rule", "how levels are chosen: up-down, weighted-up-down, quest, psi or criterion"),
-    text("scale", "on which thresholds are averaged: log (natural logarithm) or linear"),
-    number("start", "the first level, percent of the pixels that are shown", "%"),
-    whole("n_trials", "trials that were answered", "trials"),
-    whole("n_counted", "of these, those that the rule counts", "trials"),
-    whole("n_right", "of these, those answered rightly", "trials"),
-    whole("reversals", "reversals of a staircase; empty for other rules", "reversals"),
-    text(
-        "ended_by",
-        "reversals, se, criterion, trials (as many as it may have); empty where it never ended",
-    ),
-    number("target", "share of right answers at the threshold", "0-1"),
-    number("threshold", "percent of the pixels at which so many answers are right", "%"),
-    number(
-        "threshold_se",
-        "standard error of the threshold: of its natural logarithm, or of itself where the study "
-        "declares a linear scale",
-    ),
-    number("threshold_low", "lower end of the threshold's 95 % interval", "%"),
-    number("threshold_high", "upper end of the threshold's 95 % interval", "%"),
-    number("slope", "of the psychometric function, per unit of the scale; empty where it is given"),
+    *columns_in("""
+        text rule: how levels are chosen: up-down, weighted-up-down, quest, psi or criterion
+        text scale: on which thresholds are averaged: log (natural logarithm) or linear
+        number start [%]: the first level, percent of the pixels that are shown
+        whole n_trials [trials]: trials that were answered
+        whole n_counted [trials]: of these, those that the rule counts
+        whole n_right [trials]: of these, those answered rightly
+        whole reversals [reversals]: reversals of a staircase; empty for other rules
+        text ended_by: reversals, se, criterion, trials (as many as it may have); empty where it
+            never ended
+        number target [0-1]: share of right answers at the threshold
+        number threshold [%]: percent of the pixels at which so many answers are right
+        number threshold_se: standard error of the threshold: of its natural logarithm, or of itself
+            where the study declares a linear scale
+        number threshold_low [%]: lower end of the threshold's 95 % interval
+        number threshold_high [%]: upper end of the threshold's 95 % interval
+        number slope: of the psychometric function, per unit of the scale; empty where it is given
+    """),
     INCLUDED,
     via=("part",),
     stage_number="part.number",

@@ -30,7 +30,6 @@ from labapp.ui.language import N_, counted, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.forms import TableForm
-from labapp.ui.replay.palette import how
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
 
@@ -42,6 +41,21 @@ KINDS = {
     "spans": N_("codebook.kind.spans"),
 }
 """What codes of a new group are given to."""
+COLOUR_NAMES = (
+    N_("codebook.colour.blue"),
+    N_("codebook.colour.vermilion"),
+    N_("codebook.colour.green"),
+    N_("codebook.colour.pink"),
+    N_("codebook.colour.orange"),
+    N_("codebook.colour.light_blue"),
+    N_("codebook.colour.wine"),
+    N_("codebook.colour.dark_green"),
+    N_("codebook.colour.indigo"),
+    N_("codebook.colour.purple"),
+    N_("codebook.colour.olive"),
+    N_("codebook.colour.teal"),
+)
+"""What the colours of codebooks are called, in the order of `COLOURS`."""
 BLANK, OTHER = "", "file"
 """In the choice of what a new codebook begins with, beside the shipped ones."""
 
@@ -184,7 +198,7 @@ class CodebookEditor(TableForm):
             rows.append((title, name, code.key.upper(), uses, code.colour))
         self.set_rows(rows)
         if book is not None:
-            choices = [(f"{tier.title} ({how(tier)})", tier.name) for tier in book.tiers]
+            choices = [(tier.title, tier.name) for tier in book.tiers]
             choices.append((tr("codebook.in_new_group"), ""))
             current = self.group.currentData()
             known = [name for _, name in choices]
@@ -227,7 +241,7 @@ class CodebookEditor(TableForm):
         for field, text in texts:
             if not (field.hasFocus() and field.isModified()):
                 field.setText(text)
-        colours = [(tr("codebook.colour_n", n=n), c) for n, c in enumerate(COLOURS, start=1)]
+        colours = [(tr(name), c) for name, c in zip(COLOUR_NAMES, COLOURS, strict=True)]
         if code.colour not in COLOURS:
             colours.append((code.colour, code.colour))
         self.colour.set_choices(colours, code.colour)

@@ -58,7 +58,7 @@ COLUMNS = (
     N_("word.raters"),
 )
 WORDS = 3
-WIDTHS = {0: 90, 1: 64, 2: 160, 4: 110, 5: 100}
+WIDTHS = {0: 96, 1: 64, 2: 200, 4: 110, 5: 100}
 """Of the other columns at first, in logical pixels."""
 ALL = ""
 NO_CODE = ""

@@ -30,7 +30,7 @@ from labapp.session.resuming import is_finished, read_verified_events
 from labapp.session.runner import Runner
 from labapp.session.simulation import simulation_job
 from labapp.session.simulation.driver import STILL_S, Driver, Stuck
-from labapp.session.simulation.fitting import every_strategy
+from labapp.session.simulation.fitting import check_fits, every_strategy, usual_strategy
 from labapp.session.simulation.names import (
     MIXTURE,
     ORACLE,
@@ -42,6 +42,7 @@ from labapp.session.simulation.names import (
 from labapp.session.simulation.person import FAST, HUMAN
 from labapp.session.simulation.simulation_job import (
     SimulationJob,
+    check_job,
     is_included,
     run_job,
     simulate,
@@ -49,7 +50,7 @@ from labapp.session.simulation.simulation_job import (
 )
 from labapp.session.simulation.strategies import STRATEGIES
 from labapp.study.allocation import rule_of
-from labapp.study.loading import LoadedStudy, load
+from labapp.study.loading import LoadedStudy, list_shipped, load
 from labapp.study.plugins.registry import TaskType
 from labapp.tasks.pages.task import TASK
 from labapp.tasks.reconstruction import simulated
@@ -186,6 +187,14 @@ def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
         assert told.value.safe
         assert instead in (told.value.todo or "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_strategy_every_shipped_study_has_participants_that_can_do_it(
+    tmp_path: Path,
+) -> None:
+    for study in (path.stem for path in list_shipped()):
+        loaded = check_job(study, 2, None, tmp_path / "out")
+        check_fits(usual_strategy(loaded.study), loaded.study)
 
 
 def test_whoever_gets_nowhere_and_may_not_skip_is_helped_on(
@@ -428,6 +437,14 @@ def covered(out: Path, study: Path) -> Coverage:
     found = coverage(out, load(study))
     assert found is not None
     return found
+
+
+def test_many_places_that_nobody_has_had_are_counted_in_one_line(tmp_path: Path) -> None:
+    simulate_study("concept-forecast", 2, "careful", tmp_path / "out")
+    lines = covered(tmp_path / "out", Path("concept-forecast")).lines()
+    assert sum("1 of 1 included" in line for line in lines) == 2
+    assert "  Nobody yet in 70 others of 72." in lines
+    assert len(lines) == 5
 
 
 def test_the_careless_are_excluded_and_replaced_until_each_cell_has_its_own(

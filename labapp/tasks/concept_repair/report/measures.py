@@ -21,7 +21,7 @@ import scipy
 
 from labapp.analysis import inference
 from labapp.analysis.bootstrap import LEVELS, SEED, Float64, divide_or_nan, interval, weights
-from labapp.analysis.column import Column, number, text, whole
+from labapp.analysis.column import Column, columns_in, number
 from labapp.analysis.inference import round_for_ranks
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables, build_frame
@@ -72,8 +72,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "success": Measure("Success", "0-1", "pictures left by Done with a right answer / all"),
         "gain": Measure(
-            "Gain", "-1 to 1", "right when the picture was left, minus right without any "
-                               "change; mean over pictures",
+            "Gain",
+            "-1 to 1",
+            "right when the picture was left, minus right without any change; mean over pictures",
             rises=-1,
         ),
         "harm": Measure(
@@ -86,8 +87,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same for confirmations"),
         "foresee": Measure(
             "Forecast, less chance", "-1 to 1",
-            "answers forecast correctly / answers forecast, of those not seen before with the "
-            "picture, minus one divided by the number of classes",
+            "answers foretold rightly / answers foretold, of those not seen before in the picture, "
+            "less one among the classes",
             rises=-1,
         ),
         "foretold": Measure("Forecast correctly", "0-1", "of the same answers, without that"),
@@ -98,11 +99,12 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "foretold_less_unchanged": Measure(
             "Forecast correctly, less unchanged", "-1 to 1",
-            "share of answers forecast correctly, minus the share that stayed as they were",
+            "answers foretold rightly, less those that stayed as they were",
             rises=-1,
         ),
-        "foresee_sure": Measure("Forecast correctly, sure", "0-1", "of answers that "
-                                                                   "participants were sure about"),
+        "foresee_sure": Measure(
+            "Forecast correctly, sure", "0-1", "of answers that participants were sure about"
+        ),
         "foresee_unsure": Measure("Forecast correctly, unsure", "0-1", "of the others"),
         "settings_correct": Measure(
             "True settings", "0-1", "corrections and confirmations that set the true value / all"
@@ -142,22 +144,21 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 """By column of the table."""
 
 CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
-    text("study", "id of the study"),
-    text("participant", "label of the participant"),
-    text("session", "label of the session"),
-    text("stimuli", "id of the stimulus set"),
-    text("manifest_sha256", "hash of the set's manifest"),
-    text("model", "id of the concept model"),
-    text(
-        "sample",
-        "matched (pictures chosen to be repaired or left alone), natural (drawn regardless of "
-        "the model's answer) or traps (chosen because they cannot be repaired)",
-    ),
-    text("instruction", "repair, audit or foresight"),
-    whole("n_pictures", "pictures that count"),
-    whole("n_settings", "corrections and confirmations, those of the plan not"),
-    whole("n_set_correct_before", "settings to what is true with the answer right before"),
-    whole("n_foretold", "answers foretold, of those not seen before in the picture"),
+    *columns_in("""
+        text study: id of the study
+        text participant: label of the participant
+        text session: label of the session
+        text stimuli: id of the stimulus set
+        text manifest_sha256: hash of the set's manifest
+        text model: id of the concept model
+        text sample: matched (pictures chosen to be repaired or left alone), natural (drawn
+            regardless of the model's answer) or traps (chosen because they cannot be repaired)
+        text instruction: repair, audit or foresight
+        whole n_pictures: pictures that count
+        whole n_settings: corrections and confirmations, those of the plan not
+        whole n_set_correct_before: settings to what is true with the answer right before
+        whole n_foretold: answers foretold, of those not seen before in the picture
+    """),
     *(number(name, measure.meaning, measure.unit) for name, measure in MEASURES.items()),
 )
 """A row a participant, model and sample."""
