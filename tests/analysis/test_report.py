@@ -559,7 +559,7 @@ def test_the_paragraph_says_who_did_what_and_with_what() -> None:
         "mnist8k/ss2)" in said
     )
     assert "Sessions were held on 2026-01-02 (UTC)." in said
-    assert "took 1:02 (min:s) of working time in the median" in said
+    assert "had a median working time of 1:02 (min:s)" in said
     assert "No voice was recorded." in said
     assert "simulated" not in said
     assert "Recorded with labapp 0.1.0." in said
