@@ -10,9 +10,10 @@ session, and the highest memory of the program and of a worker. A study may be a
 simulates that many participants of the mixture as `labapp plan` does, which keeps their numbers
 only, and tells how memory grows (`--dask`: on a local Dask cluster); of a study of one question
 with each of three models, unless --study says otherwise. `--core` counts the CPU seconds of a
-session of which only the numbers are kept, one of each strategy after one that is not counted, in a
-process for each study; with --against in turns with the tree of a commit. `--fold` tells what an
-event of a simulated session costs the analysis: the fold of its task, and all folds.
+session of which only the numbers are kept: of sixteen simulated together, four of each strategy,
+after one that is not counted, in a process for each study; with --against in turns with the tree of
+a commit, which may simulate them one by one. `--fold` tells what an event of a simulated session
+costs the analysis: the fold of its task, and all folds.
 """
 
 from __future__ import annotations
@@ -63,23 +64,25 @@ from collections import Counter
 from functools import partial
 from labapp.session.planning.thresholds import fold
 from labapp.session.simulation.fitting import usual_shares
+from labapp.session.simulation import simulation_job
 from labapp.session.simulation.simulation_job import SimulationJob, run_job
 from labapp.study import loading
 from labapp.study.allocation import rule_of
 loaded = loading.load(sys.argv[1])
 rule, counts, jobs = rule_of(loaded.study), Counter(), []
 strategies = list(usual_shares(loaded.study))
-for number, strategy in enumerate((strategies[0], *strategies), start=1):
+for number, strategy in enumerate((strategies[0], *strategies * 4), start=1):
     label, drawn = loaded.study.participants.label(number), ()
     if rule is not None:
         drawn = rule.endless().draw(counts, loaded.study.seed, loaded.study.id, label)
         counts.update(drawn)
     jobs.append(SimulationJob(loaded, label, drawn, strategy, None, fold=partial(fold, more=())))
-run_job(jobs[0])
+first, *rest = jobs
+run_job(first)
+together = getattr(simulation_job, "run_jobs", lambda some: [run_job(job) for job in some])
 began = time.process_time()
-for job in jobs[1:]:
-    run_job(job)
-print((time.process_time() - began) / len(strategies))
+together(rest)
+print((time.process_time() - began) / len(rest))
 """
 
 

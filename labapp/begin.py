@@ -5,6 +5,7 @@ What is imported before the splash makes a person wait, so the commands are impo
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from labapp.base import splash
@@ -16,4 +17,7 @@ def main() -> None:
         splash.begin()
     from labapp.cli.main import main as run_command
 
-    run_command()
+    try:
+        run_command()
+    finally:
+        gc.freeze()  # Python would end with looking for garbage everywhere: half a second

@@ -182,7 +182,7 @@ class Hands(QObject):
             return
         key = (part.id, trial.number, trial.attempt)
         if self.reply is None or self.reply[0] != key:
-            self.reply = key, self.annotator.reply(part, trial.number, trial.attempt)
+            self.reply = key, self.annotator.reply(part, trial)
             self.answered += 1
             if self.answered % EVERY == 1:
                 self._keep(f"{part.id}-{trial.number:03d}", self.window)

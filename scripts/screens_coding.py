@@ -70,7 +70,7 @@ def windows(folder: Path) -> Iterator[tuple[str, QWidget]]:
     page.raters_menu.click()
     yield "coding-page-menu", home
     page.set_working(True)
-    page.set_share(0.4)
+    page.bar.set_share(0.4)
     page.tabs[1].click()
     page.units.model.codebook = book
     page.units.show_stretches(retrieve(study))
@@ -96,7 +96,7 @@ def windows(folder: Path) -> Iterator[tuple[str, QWidget]]:
     videos = VideosForm(theme.LIGHT, sessions[0], "anna")
     reel = ReelForm(theme.LIGHT, study, retrieve(study).stretches, book)
     reel.set_running(True)
-    reel.set_share(0.3)
+    reel.bar.set_share(0.3)
     editor = CodebookEditor(theme.LIGHT, study)
     for name, form in (
         *(("raters", raters), ("speakers", speakers), ("settle", settle), ("videos", videos)),

@@ -48,6 +48,7 @@ BASES = {
 }
 """The classes that are asked for all the same: bases, and why that tells no task from another."""
 SPLIT_AT_A_STROKE = {
+    "cli/commands.py": "the two names of an option",
     "models/concepts/commands.py": "what a stimulus set is called where nobody says: as its model",
     "session/bids/verify.py": "files of a bundle",
     "record/journal/layout.py": "files of a bundle",
@@ -93,7 +94,6 @@ GOES_ON = re.compile(r"[\"']\s*[rfb]*[\"']")
 """Where a text ends and the next begins, which Python reads as one."""
 TOLD = {
     "session/bids/folder.py": "names of entities, as BIDS has them",
-    "cli/stimuli.py": "what the stimulus sets are called that can be built",
     "models/concepts/learners.py": "the name of a loss",
     "base/discovery.py": "the table of what is shipped",
     "models/explanations/building/sets.py": "what the stimulus sets are called that can be built",

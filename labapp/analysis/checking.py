@@ -6,13 +6,15 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 
 from labapp.analysis.column import ends_of
 from labapp.analysis.columns import outcome_columns
 from labapp.base.documents import Path_, format_path
-from labapp.base.errors import StudyError
+from labapp.base.errors import StimuliError, StudyError
+from labapp.models.stimuli import library
 from labapp.models.stimuli.masked_pictures import find_recorded_outputs
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import (
@@ -59,7 +61,7 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
     measures = [column.name for _, column in outcome_columns()]
     for of, name in (*scores(loaded), *items(loaded)):
         measures += [name, f"{of}.{name}"]
-    known = dict.fromkeys((*factors, *measures))
+    known = dict.fromkeys((*factors, *measures, *_models_of_sets(factors)))
     met: dict[str, str] = {}
     for name, label in study.labels.items():
         place = ("labels", name)
@@ -83,6 +85,15 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
             todo = "Add it, or write one text for all languages."
         if what:
             yield StudyError.at(loaded.path, line, format_path(place), what, todo)
+
+
+def _models_of_sets(names: Iterable[str]) -> Iterator[str]:
+    """The models that answer in those stimulus sets that are among the names."""
+    known = {folder.name for folder in library.set_folders()}
+    for name in filter(known.__contains__, names):
+        with suppress(StimuliError):  # a set that cannot be read has an error of its own
+            if (model := library.load(name).manifest.concept_model) is not None:
+                yield model.model
 
 
 _DEFINED: dict[str, tuple[str, float, float]] = {

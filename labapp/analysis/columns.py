@@ -121,6 +121,8 @@ ANSWERS = (
         whole plays: how often the sound of the item was started from its beginning
         yes heard: the sound of the item was heard to its end at least once
         number value: the answer that counts, where it is a number
+        yes dont_know: the answer that counts is that the participant does not know; then it has no
+            value
         yes touched: of a slider: it was moved or confirmed; where it was not, it has no value
         text value_text: the answer that counts, where it is not a number: what was written, or the
             ids of the chosen options with ; between them

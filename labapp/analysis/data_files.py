@@ -24,9 +24,11 @@ from labapp.analysis.tables import Tables
 FORMATS = {"xlsx": "Excel", "sav": "SPSS", "dta": "Stata"}
 """The endings of the files, with the programs that read them."""
 VARIABLES = "variables.csv"
-NOT_ASKED = -98
-"""In SPSS, of a question that was not asked because of an earlier answer; a missing value."""
-NOT_ASKED_STATA = "a"
+NOT_ASKED, UNKNOWN = -98, -97
+"""In SPSS missing values: of a question that was not asked because of an earlier answer, and of one
+that was answered by not knowing."""
+WHY_MISSING = {NOT_ASKED: ("a", "not asked"), UNKNOWN: ("b", "don't know")}
+"""What stands for them in Stata, as .a and .b, and their words."""
 LONGEST_NAME = {"sav": 64, "dta": 28}
 """Stata takes 32, of which pyreadstat needs some for the names of value labels."""
 LONGEST_TEXT = {"xlsx": 32_767, "sav": 32_767, "dta": 2_000_000_000}
@@ -63,12 +65,12 @@ class Variable:
 class Data:
     """One layout: columns by the names of the variables, in their order.
 
-    not_asked : by variable, the rows of people who were not asked.
+    why : by variable, of each row why it has no number, by the keys of `WHY_MISSING`; else missing.
     """
 
     frame: pd.DataFrame
     variables: tuple[Variable, ...]
-    not_asked: Mapping[str, pd.Series] = field(default_factory=dict)
+    why: Mapping[str, pd.Series] = field(default_factory=dict)
 
 
 def long(tables: Tables) -> Data:
@@ -108,7 +110,7 @@ class _Column:
     source: str
     series: pd.Series
     values: Mapping[float, str] = field(default_factory=dict)
-    asked: pd.Series | None = None
+    why: pd.Series | None = None
 
 
 def _arrange_data(tables: Tables, *, wide: bool) -> Data:
@@ -135,19 +137,26 @@ def _arrange_data(tables: Tables, *, wide: bool) -> Data:
     labels = {"stage": "id of the stage, as in the plan"}
     made = [Variable(name, labels.get(name, _label("participants", name)), name) for name in names]
     columns = {name: frame[name].astype("string") for name in names}
-    not_asked = {}
+    why = {}
     for column in spread:
-        if column.series.isna().all():
+        unknown = column.why is not None and (column.why == UNKNOWN).any()
+        if column.series.isna().all() and not unknown:
             continue
         name = _unique(_plain(column.name), columns, 64)
         columns[name] = column.series.reset_index(drop=True)
-        if column.asked is not None and (mask := ~column.asked.reset_index(drop=True)).any():
-            not_asked[name] = mask
+        if column.why is not None and column.why.notna().any():
+            why[name] = column.why.reset_index(drop=True)
         values = column.values
         if pd.api.types.is_bool_dtype(columns[name].dtype):
             values = {0.0: "no", 1.0: "yes"}
         made.append(Variable(name, column.label, column.source, values))
-    return Data(pd.DataFrame(columns), tuple(made), not_asked)
+        if unknown:
+            own = _unique(f"{name}_dont_know", columns, 64)
+            told = (why[name] == UNKNOWN).fillna(value=False).astype("boolean")
+            columns[own] = cast("pd.Series", told.where(told | columns[name].notna()))
+            words = f"Answered by not knowing: {column.label}"
+            made.append(Variable(own, words, column.source, {0.0: "no", 1.0: "yes"}))
+    return Data(pd.DataFrame(columns), tuple(made), why)
 
 
 def _without_stages(people: pd.DataFrame, stages: pd.DataFrame) -> pd.MultiIndex:
@@ -204,26 +213,36 @@ def _answers(tables: Tables, about: str | None) -> Iterator[_Column]:
 def _occasions(
     tables: Tables, rows: pd.DataFrame, instrument: str, name: str, kind: str, about: str | None
 ) -> Iterator[_Column]:
-    """A column for each time that the question was asked about the same stage or session."""
+    """A column for each time that the question was asked about the same stage or session, and the
+    change of a number since the first time."""
     keys = [*KEYS, "about"] if about is not None else KEYS
     times = rows.groupby(keys, sort=False).cumcount() + 1
     # A score may have the name of an item, and another value: in NASA-TLX five times as much.
     items = tables.worded
     named = ((items["instrument"] == instrument) & (items["item"] == name)).any()
     ending = "_score" if kind == "scores" and named else ""
+    first: pd.Series | None = None
     for time in sorted(times.unique()):
         own = rows[times == time].set_index(keys).rename_axis(index={"about": "stage"})
-        text = kind == "answers" and own["value"].isna().all()
+        text = kind == "answers" and own["value"].isna().all() and own["value_text"].notna().any()
+        why = None
+        if kind == "answers":
+            why = pd.Series(pd.NA, own.index, dtype="Int64")
+            why[~own["asked"].astype("boolean").fillna(True)] = NOT_ASKED
+            why[own["dont_know"].astype("boolean").fillna(False)] = UNKNOWN
         series = own["value_text"] if text else own["value"].astype("Float64")
         label, values = _wording(tables, own, instrument, name, kind)
-        yield _Column(
-            f"{instrument}_{name}{ending}" + (f"_{time}" if time > 1 else ""),
-            label,
-            f"{kind}: {instrument}, {name}" + (f", time {time}" if time > 1 else ""),
-            series,
-            {} if text else values,
-            own["asked"].astype("boolean").fillna(True).astype(bool) if kind == "answers" else None,
-        )
+        column, source = f"{instrument}_{name}{ending}", f"{kind}: {instrument}, {name}"
+        if time > 1:
+            column, source = f"{column}_{time}", f"{source}, time {time}"
+        yield _Column(column, label, source, series, {} if text else values, why)
+        if time == 1:
+            first = None if text else series
+        elif first is not None and not text:
+            source = f"{source} minus time 1"
+            yield _Column(
+                f"{column}_change", f"Change since time 1: {label}", source, series - first
+            )
 
 
 def _wording(
@@ -248,10 +267,10 @@ def _is_number(text: str) -> bool:
 def _at(column: _Column, index: pd.Index) -> _Column:
     """The column at the rows of an index; missing where it has none."""
     series = column.series[~column.series.index.duplicated(keep="last")].reindex(index)
-    asked = column.asked
-    if asked is not None:
-        asked = asked[~asked.index.duplicated(keep="last")].reindex(index, fill_value=True)
-    return replace(column, series=series, asked=asked)
+    why = column.why
+    if why is not None:
+        why = why[~why.index.duplicated(keep="last")].reindex(index)
+    return replace(column, series=series, why=why)
 
 
 def _cells(stages: pd.DataFrame) -> pd.Series:
@@ -267,14 +286,14 @@ def _side_by_side(column: _Column, cells: pd.Series) -> Iterator[_Column]:
     at = cells.reindex(column.series.index)
     for cell in sorted(at.dropna().unique()):
         chosen = (at == cell).fillna(False).to_numpy(bool)
-        own, asked = column.series[chosen].droplevel("stage"), column.asked
+        own, why = column.series[chosen].droplevel("stage"), column.why
         yield replace(
             column,
             name=f"{column.name}_{cell}",
             label=f"{column.label}; {cell}",
             source=f"{column.source}, {cell}",
             series=own,
-            asked=None if asked is None else asked[chosen].droplevel("stage"),
+            why=None if why is None else why[chosen].droplevel("stage"),
         )
 
 
@@ -349,7 +368,6 @@ def _write_pyreadstat(data: Data, path: Path, ending: str) -> None:
     labels: dict[str, Any] = {}
     value_labels: dict[str, Any] = {}
     missing: dict[str, Any] = {}
-    code = NOT_ASKED if ending == "sav" else NOT_ASKED_STATA
     for variable in data.variables:
         name, series, label = names[variable.name], data.frame[variable.name], variable.label
         if _is_text(series):
@@ -359,10 +377,13 @@ def _write_pyreadstat(data: Data, path: Path, ending: str) -> None:
         else:
             values = series.astype("Float64").astype(object).where(series.notna(), float("nan"))
             known: dict[Any, str] = dict(variable.values)
-            if (mask := data.not_asked.get(variable.name)) is not None:
-                values[mask & series.isna()] = code
-                known[code] = "not asked"
-                missing[name] = [code]
+            why = data.why.get(variable.name)
+            for number, (letter, words) in WHY_MISSING.items():
+                if why is not None and (mask := (why == number).fillna(False)).any():
+                    code = number if ending == "sav" else letter
+                    values[mask.to_numpy(bool) & series.isna()] = code
+                    known[code] = words
+                    missing.setdefault(name, []).append(code)
             whole = (isinstance(key, str) or float(key).is_integer() for key in known)
             if known and (ending == "sav" or all(whole)):  # Stata labels whole numbers alone
                 value_labels[name] = known

@@ -427,6 +427,24 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
     )
 
 
+def show_unknown(answers: pd.DataFrame) -> Iterator[Html]:
+    """How often participants answered that they do not know, of the items where somebody did."""
+    rows = []
+    for (instrument, item), some in answers.groupby(["instrument", "item"], sort=False):
+        if unknown := int(some["dont_know"].fillna(value=False).sum()):
+            share = decimal(100 * unknown / len(some), 0)
+            rows.append((Verbatim(instrument), Verbatim(item), unknown, len(some), share))
+    if not rows:
+        return
+    yield heading(3, "Answered by not knowing")
+    yield table(
+        ("Instrument", "Item", "Don't know", "Answers", two_lines("Share", "% of answers")),
+        rows,
+        numeric=(2, 3, 4),
+        caption="These answers have no value. Analyses take them as missing.",
+    )
+
+
 SEQ = "seq"
 TLX = (
     *("mental_demand", "physical_demand", "temporal_demand", "performance", "effort"),
@@ -585,6 +603,7 @@ def show_choices(
     de-identified sessions.
     """
     picked = answers[answers["kind"].isin(_choosing()) & ~answers["instrument"].isin(scored)]
+    picked = picked[~picked["dont_know"].fillna(value=False)]
     about_people = picked["about_person"].fillna(value=False)
     known = _has_identity(participants, picked)
     for title, some in (

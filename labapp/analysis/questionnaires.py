@@ -39,7 +39,9 @@ from labapp.record.journal.record import Record
 from labapp.study import when
 from labapp.study.conditions import as_tuple as listed_values
 from labapp.study.instruments import Instrument
+from labapp.study.instruments.dont_know import is_unknown
 from labapp.study.instruments.instrument import Score, as_answered, resolve_scoring
+from labapp.study.instruments.items import check_cell
 from labapp.study.instruments.kinds import by_parts, cells_of, form_of, kind_of
 from labapp.study.plugins.part import Questionnaire
 
@@ -300,6 +302,7 @@ def answer_rows(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) 
             "item": _join(answer.item, name),
             "value": value,
             "value_text": value_text,
+            "dont_know": is_unknown(answer.value),
             "touched": cells.get("touched"),
             "described": cells.get("described") or None,
             "first_value": first,
@@ -332,6 +335,7 @@ def _answer_row(
         "check_attempts": answer.attempts,
         "plays": answer.plays,
         "heard": answer.heard,
+        "dont_know": None,
         "touched": None,
         "described": None,
         "first_value": None,
@@ -349,7 +353,7 @@ def _judge_check(answer: AnswerRecord, part: Questionnaire | None) -> str | None
     """Whether a check was passed; None of anything else, and before it is submitted."""
     if part is None or answer.item not in part.checks or answer.submitted_s is None:
         return None
-    cell = cells_of(answer.value, part.kinds.get(answer.item, "")).get("")
+    cell = check_cell(cells_of(answer.value, part.kinds.get(answer.item, "")))
     return PASSED if cell in part.checks[answer.item] else FAILED
 
 
@@ -398,6 +402,7 @@ ITEMS = (
     text("check", "of an attention check the answers that pass it, with ; between them"),
     text("only_if", "for whom it is asked (JSON); empty: for everybody"),
     yes("identifying", "its answers can tell who somebody is"),
+    text("tags", "the tags that the questionnaire gives it, with ; between them"),
 )
 """A row an item of a questionnaire that was asked, in each language."""
 SCALES = (
@@ -493,6 +498,7 @@ def item_rows(instruments: Iterable[Instrument], language: str) -> Iterator[Row]
                     "check": ";".join(map(str, item.right_cells())) or None,
                     "only_if": _json(only_if),
                     "identifying": item.withheld,
+                    "tags": ";".join(item.tags) or None,
                 }
 
 

@@ -13,18 +13,25 @@ import json
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
 from labapp import __version__
 from labapp.analysis.coding_section import coding_section
-from labapp.analysis.declared import Registration, factor_column, read_declaration, read_declared
+from labapp.analysis.declared import (
+    QUOTAS,
+    Registration,
+    factor_column,
+    read_declaration,
+    read_declared,
+)
 from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.design.anova import CONTRAST
 from labapp.analysis.design.sections import summary
 from labapp.analysis.deviations import MEANINGS, true_date
-from labapp.analysis.item_sections import attention, item_sections, questionnaires
+from labapp.analysis.item_sections import attention, item_sections, questionnaires, show_unknown
 from labapp.analysis.participation import flow_of, people_of
 from labapp.analysis.retention import recruitment, retention
 from labapp.analysis.snapshots import Who
@@ -59,6 +66,7 @@ from labapp.base.report.page import (
 )
 from labapp.study.allocation import cell_name
 from labapp.study.design import Design
+from labapp.study.when import describe
 
 NAMED = 6
 """So many models are named in the paragraph on methods; more are counted there, and listed with the
@@ -109,6 +117,7 @@ def study(
     yield from questionnaires(about.counted, anchor)
     scales = () if analyses is None else analyses.scales.get(name, ())
     yield from item_sections(about.counted, scales, anchor)
+    yield from show_unknown(about.counted.answers)
     yield from coding_section(about.counted, name, anchor)
     yield from notes_section(tables.notes, len(own))
     yield from attention(tables.answers)
@@ -140,7 +149,8 @@ def sessions(participants: pd.DataFrame) -> Html:
             row["participant"],
             row["session"],
             _began(row["started_utc"]),
-            lines(row["models"].split(", ")),
+            # A model whose stages follow one another is named once.
+            lines(model for model, _ in groupby(row["models"].split(", "))),
             _outcome(row),
             clock(row["duration_s"]),
             f"{row['n_pauses']} ({clock(row['paused_s'])})" if row["n_pauses"] else "none",
@@ -291,6 +301,7 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
         *_sample(tables, study_title(tables.participants, study.name)),
         *_describe_replication(tables),
         *_factors(read_declaration(tables, study.name).design),
+        *describe_quotas(tables, study.name),
         *_tasks(tables),
         *_questionnaires(tables),
         *_recording(tables),
@@ -387,6 +398,19 @@ def _factors(design: Design | None) -> Iterator[str]:
                 for factor, levels in factors.items()
             )
             yield f"Factors {where} participants: {', '.join(named)}."
+
+
+def describe_quotas(tables: Tables, study: str) -> Iterator[str]:
+    """Which quotas there were, and how many of the people who count each has."""
+    sessions = tables.participants[tables.participants["included"]]
+    for name, quota in read_declaration(tables, study).quotas.items():
+        met = sessions[QUOTAS.name].fillna("").str.split(r"[;!]+")
+        people = sessions[[name in names for names in met]]["participant"].nunique()
+        limit = quota.at_most if quota.share is None else f"{quota.share:.0%} of all"
+        yield (
+            f"The quota “{name}” ({describe(quota.when)}) allowed {limit} participants; "
+            f"{people} of those who count fall under it."
+        )
 
 
 def _questionnaires(tables: Tables) -> Iterator[str]:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from labapp.base.report.drawing import ReportFigure
     from labapp.models.stimuli.manifest import Manifest
     from labapp.study.design import Hypothesis
+    from labapp.study.loading import LoadedStudy
     from labapp.study.plugins.registry import TaskType
 
 
@@ -141,6 +142,22 @@ class ComparedSlope:
     n_tests: int
     rows: pd.DataFrame
     why: str = ""
+
+
+@dataclass(frozen=True)
+class PlannedTests:
+    """What a plan says of tests that a task carries out.
+
+    Attributes
+    ----------
+    title : of the table.
+    caption : how to read it, and what it rests on.
+    rows : numbers and words by column, the same columns in every row.
+    """
+
+    title: str
+    caption: str
+    rows: tuple[Mapping[str, float | str], ...]
 
 
 @dataclass(frozen=True)
@@ -247,6 +264,11 @@ class TaskReport(Generic[F]):
 
     def slopes(self, counted: Tables) -> Iterable[ComparedSlope]:
         """The slopes over models that it tests in these sessions, for the plan of a study."""
+        return ()
+
+    def planned_tests(self, loaded: LoadedStudy) -> Iterable[PlannedTests]:
+        """Power and false positives of the tests that a study declares by their names, for its
+        plan."""
         return ()
 
     def suggested(self, counted: Tables) -> Sequence[Suggestion]:

@@ -14,6 +14,8 @@ import os
 import shlex
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 GROUP = "LABAPP_GROUP"
 _POSIX = os.name == "posix"
 _BINARY = getattr(os, "O_BINARY", 0)
+_usual: int | None = None
+"""The process's umask before `restrict`."""
 
 
 def group() -> int | None:
@@ -55,8 +59,23 @@ def restrict() -> None:
 
     Raises UsageError as `group` does.
     """
+    global _usual
     if _POSIX:
-        os.umask(0o077 if group() is None else 0o007)
+        ours = 0o077 if group() is None else 0o007
+        if (before := os.umask(ours)) != ours:
+            _usual = before
+
+
+@contextmanager
+def usual_rights() -> Iterator[None]:
+    """Let this process, and those that it starts, make files with the rights that other programs of
+    this user give them. For what holds nobody's data and is for others too, such as packages."""
+    ours = os.umask(_usual) if _POSIX and _usual is not None else None
+    try:
+        yield
+    finally:
+        if ours is not None:
+            os.umask(ours)
 
 
 def own_folder(path: Path, *, exist_ok: bool = True) -> None:

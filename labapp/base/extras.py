@@ -18,6 +18,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from labapp.base.access import usual_rights
 from labapp.base.errors import SetupError, UsageError
 from labapp.base.installation import (
     module_command,
@@ -125,7 +126,8 @@ def download(extra: Extra, folder: Path, say: Say) -> None:
     """Put the wheels of an extra into a folder, for a computer without network that has the same
     system and the same labapp. Raises SetupError."""
     say(f"Downloading {extra.name} to {folder}.")
-    folder.mkdir(parents=True, exist_ok=True)
+    with usual_rights():
+        folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="labapp-extras-") as made:
         pins = Path(made) / "installed.txt"
         pins.write_text("".join(f"{line}\n" for line in _installed()), "utf-8")
@@ -202,6 +204,8 @@ def _may_write(extra: Extra, place: Path) -> None:
 
 
 def _pip(command: str, *arguments: str) -> int:
-    """Run pip, which says what it does; returns its exit status."""
+    """Run pip, which says what it does; returns its exit status. What it makes is for every user of
+    the computer, as it is without labapp."""
     head = module_command("pip", "--disable-pip-version-check", "--no-input", command)
-    return subprocess.run([*head, *arguments], check=False).returncode
+    with usual_rights():
+        return subprocess.run([*head, *arguments], check=False).returncode

@@ -17,6 +17,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labapp.base.installation import code_command
+
 SHOWN = b"shown"
 CODE = """\
 import sys
@@ -99,8 +101,8 @@ def begin() -> None:
         (os.POSIX_SPAWN_DUP2, says, 1),
         (os.POSIX_SPAWN_DUP2, says, 2),
     ]
-    command = [sys.executable, "-P", "-c", CODE]
-    pid = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions)
+    command = code_command(CODE)
+    pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
     os.close(hears)
     os.close(says)
     _shown.append(_Splash(pid, pipe, answers))

@@ -52,7 +52,7 @@ deposit depositing.deposit: Write a de-identified folder for OSF, Zenodo or an i
     repository.
 analyze main.analyze: Write tables, figures and report.html from sessions or bundles.
 simulate main.simulate_: Simulate participants on a virtual clock, without windows.
-studies studies.studies_app: Study files: new, list, show, check, texts, instruments, consent,
+studies studies.studies_app: Study files: new, list, show, check, diff, texts, instruments, consent,
     preview, schema.
 sessions sessions.sessions_app: Recorded sessions: list, show, verify, recover, exclude, include,
     move, backup, withdraw, consent, resume.

@@ -562,11 +562,11 @@ models import, models import-tfjs, models evaluate, concepts score, concepts sti
 import, stimuli import, stimuli build, stimuli explain, stimuli sheet, stimuli masks:
     Existing files were not changed. New files may be unfinished.
     Delete the unfinished files, and run the same command again.
-docs, completion, doctor, studies list, studies show, studies check, studies texts, studies
-instruments, studies schema, sessions list, sessions show, sessions verify, code check, code schema,
-code diff, code history, code verify, code status, videos list, models list, models bench, concepts
-list, concepts show, concepts intervene, stimuli list, stimuli check, stimuli schema, plugins list,
-extras list:
+docs, completion, doctor, studies list, studies show, studies check, studies diff, studies texts,
+studies instruments, studies schema, sessions list, sessions show, sessions verify, code check, code
+schema, code diff, code history, code verify, code status, videos list, models list, models bench,
+concepts list, concepts show, concepts intervene, stimuli list, stimuli check, stimuli schema,
+plugins list, extras list:
     Nothing was changed: this command only reads.
     Run the same command again.
 """,

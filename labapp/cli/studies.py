@@ -80,6 +80,35 @@ def studies_check(file: completion.Study, language: str | None = None, json_: bo
         say(notice)
 
 
+@studies_app.command("diff")
+def studies_diff(before: completion.Study, after: completion.Study, json_: bool = False) -> None:
+    """Show what two versions of a study say differently, next to each other: in its file, its
+    questionnaires and its texts.
+
+    Every session keeps the study as it was, so that a pilot can be compared with the main study.
+
+    Example: labapp studies diff registered my-study.yaml
+
+    before: The earlier version: a study's id or file, or the folder of a session or registration.
+    after: The later version, in the same way.
+    """
+    import shutil
+
+    from labapp.study import versions
+
+    differences = list(versions.compare(*map(versions.read_files, (before, after))))
+    if json_:
+        say_json([each._asdict() for each in differences])
+        return
+    width = max((shutil.get_terminal_size((100, 24)).columns - 4) // 2, 20)
+    for each in differences:
+        say(f"{each.file}, {each.place}" if each.place else each.file)
+        for line in versions.format_side_by_side(each, width):
+            say(line)
+    if not differences:
+        say("No differences.")
+
+
 @studies_app.command("new")
 def studies_new(
     name: str,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
+from labapp.base.report.labels import Labels
 from labapp.session import folder
 from labapp.session.condition_assignment import (
     CellAssignment,
@@ -20,6 +22,7 @@ from labapp.session.condition_assignment import (
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.allocation import SLOT, variants
+from labapp.study.design import Declared
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.people import PEOPLE_WORDS, Person, Visits, count_states
@@ -79,6 +82,7 @@ class Overview:
 
     def lines(self) -> list[str]:
         study = self.loaded.study
+        labels = self._labels()
         counts = ", ".join(
             f"{n} {PEOPLE_WORDS[state]}" for state, n in count_states(self.people).items()
         )
@@ -92,7 +96,7 @@ class Overview:
             "",
             "Flow:" if self.covered is None else "Flow in one of the conditions:",
         ]
-        out += [f"  {registry.task_type_of(part).line(part)}" for part in self.parts]
+        out += [f"  {labels.put(registry.task_type_of(part).line(part))}" for part in self.parts]
         models = any("models" in plan.assignment for plan in self.plans.values())
         shuffled = sorted(
             {part.ordered for plan in self.plans.values() for part in plan.parts if part.order()}
@@ -104,7 +108,12 @@ class Overview:
             out += ["", f"Next participants{order}:"]
         else:
             included = ", if all of them are included" + ("," if order else "")
-            out += ["", *self.covered.lines(), "", f"Next participants{included}{order}:"]
+            out += [
+                "",
+                *(_put_first(line, labels) for line in self.covered.lines()),
+                "",
+                f"Next participants{included}{order}:",
+            ]
         out += [
             f"  {label}  {self._describe_assignment(plan)}" for label, plan in self.plans.items()
         ]
@@ -155,7 +164,21 @@ class Overview:
         names = [name for part in plan.parts for name in part.order()]
         begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]
         parts = (cells, models, begin)
-        return ": ".join(" → ".join(part) for part in parts if part)
+        put = self._labels().put
+        return ": ".join(" → ".join(map(put, part)) for part in parts if part)
+
+    def _labels(self) -> Labels:
+        study = self.loaded.study
+        declared = Declared.model_validate(study.declared)
+        return Labels(declared.labels_in(study.own_language))
+
+
+def _put_first(line: str, labels: Labels) -> str:
+    """A line of a list with the label of the name that it begins with, in the same columns."""
+    name = re.fullmatch(r"(\s*)(\S.*?)(\s\s.*)?", line)
+    if name is None:
+        return line
+    return f"{name[1]}{labels.put(name[2]):{len(name[2])}}{name[3] or ''}"
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:

@@ -93,75 +93,51 @@ class UnequalCell(Strict):
 
 
 class Design(Strict):
-    """The factors of a study, and how participants are spread over them."""
+    """The factors of a study, and how participants are spread over them.
 
-    between: dict[Name, Levels] = Field(
-        default_factory=dict,
-        description="Factors of which each participant has one level: `{hint: [with, without]}`. "
-        "Refer to a level as `{hint}` in models, texts and `only_if`.",
-    )
-    by_moderator: tuple[Name, ...] = Field(
-        default=(),
-        description="Factors between participants that the moderator carries out, so that "
-        "nothing in the session itself depends on them.",
-    )
-    within: tuple[Name | dict[Name, Levels], ...] = Field(
-        default=(),
-        max_length=6,
-        description="Factors of which each participant meets every level. `model` means the "
-        "models that stages list. Another factor lists its levels, as in "
-        "`{feedback: [with, without]}`, and `each: feedback` goes through them.",
-    )
-    measured: tuple[Measure, ...] = Field(
-        default=(),
-        max_length=20,
-        description="Items or scores of questionnaires that are analysed together with the "
-        "factors: a number as a covariate, a choice as a group.",
-    )
-    sessions: tuple[str | int, ...] = Field(
-        default=(),
-        max_length=20,
-        description="Labels of the sessions, if people come more than once.",
-    )
-    needed_sessions: int | None = Field(
-        default=None,
-        ge=1,
-        description="How many of the `sessions` a participant must complete to count (default: "
-        "all). Until then, a participant occupies a place and is still to come.",
-    )
-    session_order: Literal["told", "refused", "any"] = Field(
-        default="told",
-        description="What happens when somebody comes for a session after missing an earlier "
-        "one. `told`: it runs, and the checklist and the deviations mention it; `refused`: "
-        "it does not start; `any`: sessions may be held in any order.",
-    )
-    order: Order = Field(
-        default="williams",
-        description="The order in which participants meet the levels of a factor within "
-        "participants. `position`: each level equally often in each position, with a new "
-        "random square each time; `latin-square`: the same with one cyclic square; "
-        "`williams`: each level also follows each other level equally often; `random`: "
-        "random for each participant; `as_listed`: the same for everybody.",
-    )
-    orders: dict[Name, OrderByGroup] = Field(
-        default_factory=dict,
-        description="The order of a factor's levels if it depends on the group, instead of "
-        "`order`: "
-        "`{feedback: {by: start, orders: {first: [with, without], last: [without, with]}}}`.",
-    )
-    assign: Literal["slots", "number"] = Field(
-        default="slots",
-        description="`slots` assigns the places of one data folder in turn, and again if "
-        "somebody is replaced; `number` derives condition and order from the participant's "
-        "number, for laptops that do not share data.",
-    )
-    per_cell: CellSize | tuple[UnequalCell, ...] | None = Field(
-        default=None,
-        description="The number of included participants that each combination of the factors "
-        "between participants needs (default: no limit). Cells of unequal size are a list: "
-        "`[{of: {hint: with}, participants: 14}, {participants: 10}]`; the first line that fits "
-        "a cell applies.",
-    )
+    Attributes
+    ----------
+    between : Factors of which each participant has one level: `{hint: [with, without]}`. Refer to a
+        level as `{hint}` in models, texts and `only_if`.
+    by_moderator : Factors between participants that the moderator carries out, so that nothing in
+        the session itself depends on them.
+    within : Factors of which each participant meets every level. `model` means the models that
+        stages list. Another factor lists its levels, as in `{feedback: [with, without]}`, and
+        `each: feedback` goes through them.
+    measured : Items or scores of questionnaires that are analysed together with the factors: a
+        number as a covariate, a choice as a group.
+    sessions : Labels of the sessions, if people come more than once.
+    needed_sessions : How many of the `sessions` a participant must complete to count (default:
+        all). Until then, a participant occupies a place and is still to come.
+    session_order : What happens when somebody comes for a session after missing an earlier one.
+        `told`: it runs, and the checklist and the deviations mention it; `refused`: it does not
+        start; `any`: sessions may be held in any order.
+    order : The order in which participants meet the levels of a factor within participants.
+        `position`: each level equally often in each position, with a new random square each time;
+        `latin-square`: the same with one cyclic square; `williams`: each level also follows each
+        other level equally often; `random`: random for each participant; `as_listed`: the same for
+        everybody.
+    orders : The order of a factor's levels if it depends on the group, instead of `order`:
+        `{feedback: {by: start, orders: {first: [with, without], last: [without, with]}}}`.
+    assign : `slots` assigns the places of one data folder in turn, and again if somebody is
+        replaced; `number` derives condition and order from the participant's number, for laptops
+        that do not share data.
+    per_cell : The number of included participants that each combination of the factors between
+        participants needs (default: no limit). Cells of unequal size are a list: `[{of: {hint:
+        with}, participants: 14}, {participants: 10}]`; the first line that fits a cell applies.
+    """
+
+    between: dict[Name, Levels] = Field(default_factory=dict)
+    by_moderator: tuple[Name, ...] = ()
+    within: tuple[Name | dict[Name, Levels], ...] = Field(default=(), max_length=6)
+    measured: tuple[Measure, ...] = Field(default=(), max_length=20)
+    sessions: tuple[str | int, ...] = Field(default=(), max_length=20)
+    needed_sessions: int | None = Field(default=None, ge=1)
+    session_order: Literal["told", "refused", "any"] = "told"
+    order: Order = "williams"
+    orders: dict[Name, OrderByGroup] = Field(default_factory=dict)
+    assign: Literal["slots", "number"] = "slots"
+    per_cell: CellSize | tuple[UnequalCell, ...] | None = None
 
     @field_validator("between")
     @classmethod
@@ -295,72 +271,48 @@ def _free(name: str) -> None:
 
 
 class ExcludeRule(Strict):
-    """When a participant is excluded from the analysis. Each rule has one condition."""
+    """When somebody fails, and is not analysed. A rule says one thing.
 
-    when: Condition = Field(
-        default_factory=dict,
-        description="Excludes participants for whom this condition is true. It names variables "
-        "of the design and answers, as in `{hint: with}`, `{people.used: [often, always]}` "
-        "or `{people.age: {above: 65}}`; `any`, `all` (with lists) and `not` combine "
-        "conditions. A missing answer decides nothing.",
-    )
-    only_if: Condition = Field(
-        default_factory=dict,
-        description="To whom the rule applies: a condition as in `when`. It excludes nobody else.",
-    )
-    item: Measure | None = Field(
-        default=None, description="An item of a questionnaire, checked by one of the next keys."
-    )
-    score: Measure | None = Field(
-        default=None, description="A score of a questionnaire, checked by `below` or `above`."
-    )
-    answer: Level | tuple[Level, ...] | None = Field(
-        default=None,
-        description="Excludes participants who gave this answer, or one of these, at any time.",
-    )
-    answer_not: Level | tuple[Level, ...] | None = Field(
-        default=None,
-        description="Excludes participants who gave an answer other than this, or than one of "
-        "these. Participants who were not asked, or did not answer, are not excluded.",
-    )
-    below: float | None = Field(
-        default=None, description="Excludes participants below this number."
-    )
-    above: float | None = Field(
-        default=None, description="Excludes participants above this number."
-    )
-    median_response_s_below: float | None = Field(
-        default=None,
-        gt=0,
-        description="Excludes participants whose median response time, over the questions that "
-        "count and that they completed, is below this number of seconds.",
-    )
-    median_response_s_above: float | None = Field(
-        default=None,
-        gt=0,
-        description="Excludes participants whose median response time is "
-        "above this number of seconds.",
-    )
-    completion_rate_below: float | None = Field(
-        default=None,
-        gt=0,
-        le=1,
-        description="Excludes participants who solved a smaller share of the questions, from 0 "
-        "to 1: the mean `completion_rate` of their stages. `missing.skipped_trials` says "
-        "how skipped questions count; participants without a rate are not excluded.",
-    )
-    failed_checks_above: int | None = Field(
-        default=None,
-        ge=0,
-        description="Excludes participants who failed more attention and comprehension checks "
-        "(`check` of an item) than this; each time a check is asked counts.",
-    )
-    interrupted_s_above: float | None = Field(
-        default=None,
-        ge=0,
-        description="Excludes participants whose sessions lost more than this number of seconds "
-        "while the program was stopped.",
-    )
+    Attributes
+    ----------
+    when : Excludes participants for whom this condition is true. It names variables of the design
+        and answers, as in `{hint: with}`, `{people.used: [often, always]}` or `{people.age: {above:
+        65}}`; `any`, `all` (with lists) and `not` combine conditions. A missing answer decides
+        nothing.
+    only_if : To whom the rule applies: a condition as in `when`. It excludes nobody else.
+    item : An item of a questionnaire, checked by one of the next keys.
+    score : A score of a questionnaire, checked by `below` or `above`.
+    answer : Excludes participants who gave this answer, or one of these, at any time.
+    answer_not : Excludes participants who gave an answer other than this, or than one of these.
+        Participants who were not asked, or did not answer, are not excluded.
+    below : Excludes participants below this number.
+    above : Excludes participants above this number.
+    median_response_s_below : Excludes participants whose median response time, over the questions
+        that count and that they completed, is below this number of seconds.
+    median_response_s_above : Excludes participants whose median response time is above this number
+        of seconds.
+    completion_rate_below : Excludes participants who solved a smaller share of the questions, from
+        0 to 1: the mean `completion_rate` of their stages. `missing.skipped_trials` says how
+        skipped questions count; participants without a rate are not excluded.
+    failed_checks_above : Excludes participants who failed more attention and comprehension checks
+        (`check` of an item) than this; each time a check is asked counts.
+    interrupted_s_above : Excludes participants whose sessions lost more than this number of seconds
+        while the program was stopped.
+    """
+
+    when: Condition = Field(default_factory=dict)
+    only_if: Condition = Field(default_factory=dict)
+    item: Measure | None = None
+    score: Measure | None = None
+    answer: Level | tuple[Level, ...] | None = None
+    answer_not: Level | tuple[Level, ...] | None = None
+    below: float | None = None
+    above: float | None = None
+    median_response_s_below: float | None = Field(default=None, gt=0)
+    median_response_s_above: float | None = Field(default=None, gt=0)
+    completion_rate_below: float | None = Field(default=None, gt=0, le=1)
+    failed_checks_above: int | None = Field(default=None, ge=0)
+    interrupted_s_above: float | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
     def _one_thing(self) -> Self:
@@ -565,54 +517,34 @@ class Outcomes(Strict):
 
 
 class AnalysisPlan(Strict):
-    """How the outcomes are analysed."""
+    """How the outcomes are analysed.
 
-    profile: str | None = Field(
-        default=None,
-        min_length=1,
-        description="The published study whose tests and values are shown next to ours.",
-    )
-    outcomes: Outcomes = Field(
-        default=Outcomes(),
-        description="Primary and secondary outcomes (default: every number of the tasks and "
-        "every score).",
-    )
-    transform: dict[Measure, Literal["log", "sqrt", "logit"]] = Field(
-        default_factory=dict,
-        description="For each outcome, how its values are transformed before tests.",
-    )
-    contrasts: tuple[Contrast, ...] = Field(
-        default=(),
-        max_length=100,
-        description="Comparisons that are tested (default: every pair of levels of each factor "
-        "with up to six levels).",
-    )
-    correction: Correction = Field(
-        default="holm",
-        description="The correction for several tests in a family; `fdr` is Benjamini-Hochberg.",
-    )
-    family: Literal["per_outcome", "all"] = Field(
-        default="per_outcome",
-        description="The tests that the correction covers: those of one outcome, or all.",
-    )
-    smallest_effect: dict[Measure, SmallestEffects] = Field(
-        default_factory=dict,
-        description="For each outcome, the smallest difference that matters, for tests of "
-        "equivalence and for planning; or a list with one for each contrast.",
-    )
-    further_tests: tuple[FurtherTest, ...] = Field(
-        default=(),
-        max_length=4,
-        description="Tests in addition to the usual ones, registered with them: `bayes_factor`, "
-        "`trimmed_means` (Yuen) and `permutation` for every contrast, `aligned_ranks` for "
-        "every term. They do not decide any hypothesis.",
-    )
-    bayes_prior_width: float = Field(
-        default=0.707,
-        gt=0,
-        le=10,
-        description="Width of the Cauchy prior of `bayes_factor`, in standard deviations.",
-    )
+    Attributes
+    ----------
+    profile : The published study whose tests and values are shown next to ours.
+    outcomes : Primary and secondary outcomes (default: every number of the tasks and every score).
+    transform : For each outcome, how its values are transformed before tests.
+    contrasts : Comparisons that are tested (default: every pair of levels of each factor with up to
+        six levels).
+    correction : The correction for several tests in a family; `fdr` is Benjamini-Hochberg.
+    family : The tests that the correction covers: those of one outcome, or all.
+    smallest_effect : For each outcome, the smallest difference that matters, for tests of
+        equivalence and for planning; or a list with one for each contrast.
+    further_tests : Tests in addition to the usual ones, registered with them: `bayes_factor`,
+        `trimmed_means` (Yuen) and `permutation` for every contrast, `aligned_ranks` for every term.
+        They do not decide any hypothesis.
+    bayes_prior_width : Width of the Cauchy prior of `bayes_factor`, in standard deviations.
+    """
+
+    profile: str | None = Field(default=None, min_length=1)
+    outcomes: Outcomes = Outcomes()
+    transform: dict[Measure, Literal["log", "sqrt", "logit"]] = Field(default_factory=dict)
+    contrasts: tuple[Contrast, ...] = Field(default=(), max_length=100)
+    correction: Correction = "holm"
+    family: Literal["per_outcome", "all"] = "per_outcome"
+    smallest_effect: dict[Measure, SmallestEffects] = Field(default_factory=dict)
+    further_tests: tuple[FurtherTest, ...] = Field(default=(), max_length=4)
+    bayes_prior_width: float = Field(default=0.707, gt=0, le=10)
 
     @field_validator("smallest_effect")
     @classmethod
@@ -644,38 +576,29 @@ class AnalysisPlan(Strict):
 
 
 class Hypothesis(Strict):
-    """What is expected."""
+    """What is expected.
 
-    text: str = Field(min_length=1, description="The hypothesis in words.")
-    outcome: Measure = Field(
-        default="",
-        description="The outcome of the hypothesis; leave it out if a task has the `test`.",
-    )
-    test: Name | None = Field(
-        default=None,
-        description="The name of a task's own test of the hypothesis. It replaces the outcome, "
-        "and itself says what is measured and how.",
-    )
-    contrast: str | None = Field(
-        default=None,
-        description="The name of the contrast that tests it. Without one, the "
-        "hypothesis is that all levels differ.",
-    )
-    term: tuple[Name, ...] | None = Field(
-        default=None,
-        min_length=1,
-        max_length=8,
-        description="Without a contrast, the term of the analysis that tests it: the name of a "
-        "factor, or of several for their interaction. Not needed if there is only one "
-        "factor.",
-    )
-    direction: Literal["greater", "less", "two-sided", "equivalent"] = Field(
-        default="two-sided",
-        description="Whether the contrast is above 0, below it, either, or too small to matter.",
-    )
-    role: Literal["primary", "secondary", "exploratory"] = Field(
-        default="primary", description="Its role in the study."
-    )
+    Attributes
+    ----------
+    text : The hypothesis in words.
+    outcome : The outcome of the hypothesis; leave it out if a task has the `test`.
+    test : The name of a task's own test of the hypothesis. It replaces the outcome, and itself says
+        what is measured and how.
+    contrast : The name of the contrast that tests it. Without one, the hypothesis is that all
+        levels differ.
+    term : Without a contrast, the term of the analysis that tests it: the name of a factor, or of
+        several for their interaction. Not needed if there is only one factor.
+    direction : Whether the contrast is above 0, below it, either, or too small to matter.
+    role : Its role in the study.
+    """
+
+    text: str = Field(min_length=1)
+    outcome: Measure = ""
+    test: Name | None = None
+    contrast: str | None = None
+    term: tuple[Name, ...] | None = Field(default=None, min_length=1, max_length=8)
+    direction: Literal["greater", "less", "two-sided", "equivalent"] = "two-sided"
+    role: Literal["primary", "secondary", "exploratory"] = "primary"
 
     @field_validator("term", mode="before")
     @classmethod

@@ -60,8 +60,9 @@ class Tally:
             return replace(self, outcomes={**self.outcomes, part: LEFT_OUT})
         if isinstance(payload, PartSkipped):
             return replace(self, outcomes={**self.outcomes, part: "skipped"})
-        score = registry.list_score_readers().get(event.kind)
-        if score is None or event.trial is None or (came_to := score(payload)) is None:
+        if event.trial is None or (score := registry.list_score_readers().get(event.kind)) is None:
+            return self
+        if (came_to := score(payload)) is None:
             return self
         return replace(self, trials={**self.trials, (part, event.trial): came_to})
 

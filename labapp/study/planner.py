@@ -395,7 +395,11 @@ class Planner:
             drops_skipped=bool(repeated),
             about_person=file.about_person,
             orders=file.orders(items, self._shuffle_options),
-            kinds=_select_needed(ITEM_KINDS, file.kinds(items)),
+            kinds=_select_needed(
+                ITEM_KINDS,
+                file.kinds(items),
+                [item for item in items if file.item(item).dont_know],
+            ),
             rules=_select_needed(RULES, file.rules),
             variables={name: scope[name] for name in file.variables() if name in scope},
             checks=file.checks(items),
@@ -427,11 +431,16 @@ PLACEHOLDERS: Values = {
 """What the names in braces stand for that texts of any task can say."""
 
 
-def _select_needed(catalogue: Catalogue[Any], names: Mapping[str, str]) -> dict[str, Brought]:
+def _select_needed(
+    catalogue: Catalogue[Any], names: Mapping[str, str], always: Sequence[str] = ()
+) -> dict[str, Brought]:
     """Those of the names that a plan states, by what has them: what packages bring, and the kinds
-    of items whose answers are not recognised by their form."""
+    of items whose answers are not always recognised by their form. always: those that are stated
+    anyway."""
     return {
         key: Brought(name=name, package=catalogue.package(name))
         for key, name in names.items()
-        if name not in catalogue.shipped or not getattr(catalogue[name], "form", name)
+        if key in always
+        or name not in catalogue.shipped
+        or not getattr(catalogue[name], "form", name)
     }

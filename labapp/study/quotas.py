@@ -17,28 +17,23 @@ from labapp.study.when import Condition, Known, describe, settle
 
 
 class Quota(Strict):
-    """At most so many participants of whom a condition is true."""
+    """At most so many participants of whom a condition is true.
 
-    when: Condition = Field(
-        description="To whom it applies: a condition on answers, as in `{people.used: often}`, "
-        "and on variables of the design (see `only_if`). It is checked after each part."
-    )
-    at_most: int | None = Field(
-        default=None, ge=1, description="The maximum number of these participants."
-    )
-    share: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        description="Instead of `at_most`: the maximum share of all participants that "
-        "`per_cell` of the design asks for, such as 0.5.",
-    )
-    full: Literal["tell", "end"] = Field(
-        default="tell",
-        description="What happens when one more comes. `tell`: the moderator is informed, and "
-        "the session continues; `end`: the session ends, and the place is given to somebody "
-        "else.",
-    )
+    Attributes
+    ----------
+    when : To whom it applies: a condition on answers, as in `{people.used: often}`, and on
+        variables of the design (see `only_if`). It is checked after each part.
+    at_most : The maximum number of these participants.
+    share : Instead of `at_most`: the maximum share of all participants that `per_cell` of the
+        design asks for, such as 0.5.
+    full : What happens when one more comes. `tell`: the moderator is informed, and the session
+        continues; `end`: the session ends, and the place is given to somebody else.
+    """
+
+    when: Condition
+    at_most: int | None = Field(default=None, ge=1)
+    share: float | None = Field(default=None, gt=0, lt=1)
+    full: Literal["tell", "end"] = "tell"
 
     @model_validator(mode="after")
     def _limited(self) -> Self:

@@ -226,6 +226,29 @@ class Study(Strict):
         `keep`. Time during which the computer slept never counts.
     flags : what the moderator can mark with the keys 1 to 9, by key.
     flow : what happens, in this order: the first item is the consent, the last the debrief.
+    languages : For a study in several languages, instead of `language`: participants choose one of
+        them at the start. The first is the study's own, in which it is reported.
+    fallback_language : The language of texts that are missing in the study's own language, such as
+        `en`, for a study that is still being translated. Participants then read both.
+    words : The study's own files of words for the participant's screens, such as
+        `texts/{language}/participant.yaml` (default: those of labapp).
+    unnamed_texts : Where to find texts that items show without naming them (in a tutorial, or
+        before a stage). `own`: in the study's folder, like all others; `shipped`: those that come
+        with labapp.
+    checklist : What the lab prepares before each session, such as `door sign`: lines that the
+        moderator ticks on the home. Each is a text, or a text by language, as in `{en: door sign,
+        de: Türschild}`.
+    design : The factors of the study, and how participants are assigned to them. Replaces
+        `assignment` and the `order` of stages.
+    exclude : Rules, under names of your own, that say which participants are excluded from the
+        analysis.
+    labels : Labels of outcomes, factors, levels and models in reports, figures and plans:
+        `{completion_rate: Solved, hint: Hint, "with": With hint}`, each a text or a text by
+        language.
+    quotas : Quotas, under names of your own: how many participants of a kind the study takes.
+    missing : How missing answers and questions are treated.
+    analysis : Outcomes, contrasts and corrections of the analysis.
+    hypotheses : The hypotheses, for the preregistration.
     """
 
     id: StudyId
@@ -234,30 +257,10 @@ class Study(Strict):
     minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
     language: str = Field(default="en", pattern=LANGUAGE)
-    languages: tuple[Language, ...] = Field(
-        default=(),
-        max_length=20,
-        description="For a study in several languages, instead of `language`: participants choose "
-        "one of them at the start. The first is the study's own, in which it is reported.",
-    )
-    fallback_language: str | None = Field(
-        default=None,
-        pattern=LANGUAGE,
-        description="The language of texts that are missing in the study's own language, such "
-        "as `en`, for a study that is still being translated. Participants then read both.",
-    )
-    words: tuple[str, ...] = Field(
-        default=(),
-        max_length=50,
-        description="The study's own files of words for the participant's screens, such as "
-        "`texts/{language}/participant.yaml` (default: those of labapp).",
-    )
-    unnamed_texts: Literal["own", "shipped"] = Field(
-        default="own",
-        description="Where to find texts that items show without naming them (in a tutorial, or "
-        "before a stage). `own`: in the study's folder, like all others; `shipped`: those "
-        "that come with labapp.",
-    )
+    languages: tuple[Language, ...] = Field(default=(), max_length=20)
+    fallback_language: str | None = Field(default=None, pattern=LANGUAGE)
+    words: tuple[str, ...] = Field(default=(), max_length=50)
+    unnamed_texts: Literal["own", "shipped"] = "own"
     presentation: Presentation = "improved"
     replicates: Replicates | None = None
     seed: int = Field(default=0, ge=0, lt=2**63)
@@ -269,50 +272,18 @@ class Study(Strict):
     incentive: Incentive | None = None
     when_interrupted: Interrupted = "resume"
     stalls: Literal["leave-out", "keep", "repeat-question"] = "leave-out"
-    checklist: tuple[ChecklistItem, ...] = Field(
-        default=(),
-        max_length=20,
-        description="What the lab prepares before each session, such as `door sign`: lines that "
-        "the moderator ticks on the home. Each is a text, or a text by language, as in "
-        "`{en: door sign, de: Türschild}`.",
-    )
+    checklist: tuple[ChecklistItem, ...] = Field(default=(), max_length=20)
     flags: dict[int, str] = Field(
         default={1: "insight", 2: "prompt", 3: "confusion", 4: "technical"}
     )
     flow: tuple[FlowItem, ...] = Field(min_length=1, max_length=300)
-    design: Design | None = Field(
-        default=None,
-        description="The factors of the study, and how participants are assigned to them. "
-        "Replaces `assignment` and the `order` of stages.",
-    )
-    exclude: dict[Name, ExcludeRule] = Field(
-        default_factory=dict,
-        max_length=100,
-        description="Rules, under names of your own, that say which participants are excluded "
-        "from the analysis.",
-    )
-    labels: dict[str, Label] = Field(
-        default_factory=dict,
-        max_length=500,
-        description="Labels of outcomes, factors, levels and models in reports, figures and "
-        'plans: `{completion_rate: Solved, hint: Hint, "with": With hint}`, '
-        "each a text or a text by language.",
-    )
-    quotas: dict[Name, Quota] = Field(
-        default_factory=dict,
-        max_length=50,
-        description="Quotas, under names of your own: how many participants of a kind the study "
-        "takes.",
-    )
-    missing: Missing = Field(
-        default=Missing(), description="How missing answers and questions are treated."
-    )
-    analysis: AnalysisPlan = Field(
-        default=AnalysisPlan(), description="Outcomes, contrasts and corrections of the analysis."
-    )
-    hypotheses: tuple[Hypothesis, ...] = Field(
-        default=(), max_length=100, description="The hypotheses, for the preregistration."
-    )
+    design: Design | None = None
+    exclude: dict[Name, ExcludeRule] = Field(default_factory=dict, max_length=100)
+    labels: dict[str, Label] = Field(default_factory=dict, max_length=500)
+    quotas: dict[Name, Quota] = Field(default_factory=dict, max_length=50)
+    missing: Missing = Missing()
+    analysis: AnalysisPlan = AnalysisPlan()
+    hypotheses: tuple[Hypothesis, ...] = Field(default=(), max_length=100)
 
     def checklist_in(self, language: str) -> list[str]:
         """The lines of the study's own checklist, in a language; in English, or the first there is,

@@ -138,11 +138,11 @@ class ByHand(Driver):
 
     desk: Desk
 
-    def send(self, command: Command, then_s: float) -> None:
+    def send(self, command: Command, then_s: float, *, moving: bool = False) -> None:
         if self.desk.does(command, lambda: super(ByHand, self).send(command, 0.0)):
             self.later(then_s)
         else:
-            super().send(command, then_s)
+            super().send(command, then_s, moving=moving)
 
 
 class Desk:

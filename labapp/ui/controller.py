@@ -28,7 +28,6 @@ from labapp.record.events.registry import WorkingTime
 from labapp.record.journal.decisions import is_pilot
 from labapp.session.machine import TrialKey
 from labapp.session.opening import OpenSession
-from labapp.session.remote.pairing import spoken
 from labapp.session.runner import Runner
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST, Pace
@@ -456,6 +455,8 @@ class RemoteControl(QObject):
             self._keyboard.give_back("button")
         self._console.set_controls(here)
         if listening.port:
+            from labapp.session.remote.pairing import spoken  # cryptography is slow to load
+
             codes = [spoken(code) for code in listening.codes.values()] or ["", ""]
             where = where_of(listening.addresses[0], listening.port)
             self.bar.show_open(where, (codes[0], codes[1]), listening.attempts, lines)

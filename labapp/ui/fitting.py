@@ -41,8 +41,9 @@ else:
 
 TITLE = QMargins(4, 36, 4, 4)
 """Logical pixels that a frame takes at most, for as long as the window system has not said."""
-SETTLED_MS = 200
-"""After so long the window system has put a frame around a window."""
+SETTLED_MS, LOOKS = 200, 15
+"""How often to look whether the window system has put a frame around a window, and at most how many
+times: on a busy computer it takes its time, and some window systems draw none."""
 _AS_IT_IS = Qt.WindowState.WindowMinimized | Qt.WindowState.WindowFullScreen
 
 
@@ -73,6 +74,7 @@ class Fitted(_Window):
     _least_size: QSize | None = None
     _wanted_size: QSize | None = None
     _framed = False
+    _looks_left = 0
     _fitted_on: QScreen | None = None
 
     def setVisible(self, visible: bool) -> None:
@@ -82,15 +84,20 @@ class Fitted(_Window):
                 self._least_size = self.minimumSize()
             self._framed, self._wanted_size = False, self.size()
             self.fit_screen()
+            self._looks_left = LOOKS
             QTimer.singleShot(SETTLED_MS, self, self._settle_frame)
         super().setVisible(visible)
 
     def _settle_frame(self) -> None:
-        """Fit it once more, now that it is known how wide its frame is."""
-        self._framed = True
+        """Fit it once more, as soon as it is known how wide its frame is."""
         handle = self.windowHandle()
+        self._looks_left -= 1
         if handle is not None:
+            if self._looks_left and handle.frameMargins().isNull():
+                QTimer.singleShot(SETTLED_MS, self, self._settle_frame)
+                return
             handle.screenChanged.connect(self.fit_screen, Qt.ConnectionType.UniqueConnection)
+        self._framed = True
         self.fit_screen()
         self._wanted_size = None
 

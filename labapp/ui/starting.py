@@ -519,6 +519,7 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
 def _get_ready() -> None:
     """Import what comes after the session and what each task brings for the report, and draw an
     empty figure: the first one loads fonts."""
+    import jinja2.sandbox  # noqa: F401 - for the report
     from matplotlib.figure import Figure
 
     from labapp.analysis import analyze, columns, tables, task_report  # noqa: F401 - for `_analyze`

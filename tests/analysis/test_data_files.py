@@ -14,11 +14,14 @@ import pyreadstat
 import pytest
 from openpyxl import load_workbook
 
-from labapp.analysis import data_files
+from labapp.analysis import data_files, load
 from labapp.analysis.analyze import DATA_FILES
 from labapp.analysis.columns import table_columns
-from labapp.analysis.data_files import NOT_ASKED, long, wide, write
+from labapp.analysis.data_files import NOT_ASKED, UNKNOWN, long, wide, write
+from labapp.analysis.declared import read_declaration
+from labapp.analysis.design.sources import outcomes_of
 from labapp.analysis.tables import Tables, build_frame
+from labapp.session.simulation.simulation_job import simulate_study
 from tests.analysis.design.studies import MODELS, study
 
 TEXT = "=1+1\x07 " + "long " * 600
@@ -169,3 +172,40 @@ def test_a_score_with_the_name_of_an_item_is_a_column_of_its_own() -> None:
     frame = long(replace(made, scores=build_frame([score], table_columns()["scores"]))).frame
     row = frame[frame["own_scale_often_score"].notna()].iloc[0]
     assert (row["own_scale_often"], row["own_scale_often_score"]) == (1.0, 5.0)
+
+
+def test_what_was_asked_twice_has_its_change_and_what_was_not_known_a_code(tmp_path: Path) -> None:
+    (tmp_path / "instruments").mkdir()
+    (tmp_path / "instruments" / "mood.yaml").write_text(
+        "id: mood\nversion: 1\ntitle: Mood\nsource: Ours\nitems:\n"
+        '  - {id: sure, kind: slider, text: "How calm?", required: true, dont_know: No idea}\n'
+    )
+    (tmp_path / "study.yaml").write_text(
+        "id: twice\ntitle: Twice\nversion: 1\nunnamed_texts: shipped\n"
+        "flow:\n  - questionnaire: mood\n  - questionnaire: mood\n"
+        "analysis: {outcomes: {primary: [sure]}}\n"
+    )
+    simulate_study(str(tmp_path / "study.yaml"), 30, "random", tmp_path / "data")
+    made = load(tmp_path / "data")
+    outcomes = outcomes_of(made, read_declaration(made, "twice"))
+    (without_design,) = outcomes.left_out
+    assert "no table" not in without_design.why, "another task has a column of that name"
+    frame = wide(made).frame.set_index("participant")
+    answers = made.answers.set_index(["stage", "participant"])
+    before, after = (answers.loc[f"questionnaire-{time}"]["value"] for time in (1, 2))
+    change = (after - before).reindex(frame.index)
+    assert frame["mood_sure_2_change"].astype(float).equals(change.astype(float))
+    unknown = answers.loc["questionnaire-2"]["dont_know"].reindex(frame.index)
+    assert 0 < unknown.sum() < 30
+    assert frame["mood_sure_2_dont_know"].tolist() == unknown.tolist()
+    write(made, tmp_path, ["xlsx", "sav", "dta"])
+    for ending, read, code in (
+        ("sav", pyreadstat.read_sav, UNKNOWN),
+        ("dta", pyreadstat.read_dta, "b"),
+    ):
+        coded, _ = read(tmp_path / f"wide.{ending}", user_missing=True)
+        plain, _ = read(tmp_path / f"wide.{ending}")
+        assert (coded["mood_sure_2"] == code).tolist() == unknown.tolist()
+        assert plain["mood_sure_2"].isna().tolist() == unknown.tolist()
+    sheet = pd.read_excel(tmp_path / "data.xlsx", sheet_name="Wide")
+    assert sheet["mood_sure_2_dont_know"].tolist() == unknown.tolist()

@@ -234,8 +234,7 @@ def test_nothing_else_starts_the_interpreter() -> None:
         for path in (INSTALLATION_ROOT / "labapp").rglob("*.py")
         if "sys.executable" in path.read_text("utf-8")
     }
-    # The splash imports nothing.
-    assert users == {"labapp/base/installation.py", "labapp/base/splash.py"}
+    assert users == {"labapp/base/installation.py"}
 
 
 @pytest.mark.parametrize("package", sorted(EXTRAS))

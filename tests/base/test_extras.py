@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from labapp.base import extras, installation
+from labapp.base import access, extras, installation
 from labapp.base.errors import SetupError, UsageError
-from labapp.base.extras import EXTRAS, Extra, add, extra_called
+from labapp.base.extras import EXTRAS, Extra, add, download, extra_called
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -114,6 +114,29 @@ def test_it_is_added_from_a_folder_without_network(
     assert said[-1] == "toy is installed (toy 1.2). Start labapp again if it is open."
     add(TOY, tmp_path / "wheels", said.append)
     assert said[-1] == "toy is installed already. Nothing was changed."
+
+
+def test_other_users_can_read_what_is_added_or_downloaded(
+    bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Commands of labapp write for their own user alone; the packages are for everybody."""
+    wheel(tmp_path / "wheels", "toy", "1.2").chmod(0o600)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    before = os.umask(0o022)
+    try:
+        access.restrict()
+        download(TOY, tmp_path / "shared" / "stick", print)
+        add(TOY, tmp_path / "shared" / "stick", print)
+        assert os.umask(0o077) == 0o077
+    finally:
+        os.umask(before)
+    (loaded,) = (tmp_path / "shared" / "stick").glob("toy-*.whl")
+    made = [loaded, *loaded.parents[:2], *bare.glob("toy*"), *bare.glob("toy-*/*")]
+    assert len(made) > 6
+    assert {path.name: oct(path.stat().st_mode & 0o777) for path in made} == {
+        path.name: "0o755" if path.is_dir() else "0o644" for path in made
+    }
 
 
 def test_what_is_installed_keeps_its_version(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import forecast_power as power
+from benchmarks.forecast_power import STUDY
 from labapp.record.events.registry import Pauses
 from labapp.session.simulation.names import ORACLE
 from labapp.study import loading, planner
 from labapp.tasks.concept_repair.machine import ConceptRepairTask
 from labapp.tasks.concept_repair.plan import SAME, ConceptRepairPart, Repair
+from labapp.tasks.concept_repair.report import forecast_power as power
 from labapp.tasks.concept_repair.report.forecasts import SENSITIVITY, TRUST
 from labapp.tasks.concept_repair.simulated import Eyesight, Learnt, Repairer
 from tests.helpers.play import SPACE
@@ -18,12 +19,14 @@ from tests.helpers.play import SPACE
 
 @pytest.fixture(scope="module")
 def design() -> power.Design:
-    return power.read_design()
+    made = power.read_design(loading.load(STUDY))
+    assert made is not None
+    return made
 
 
 @pytest.fixture(scope="module")
 def stages() -> list[tuple[ConceptRepairPart, int]]:
-    loaded = loading.load(power.STUDY)
+    loaded = loading.load(STUDY)
     plan = planner.realise(loaded, "P01", space_of=lambda model: SPACE, drawn=("list-01",))
     return [
         (part, place)
@@ -105,3 +108,13 @@ def test_the_design_is_the_studys(design: power.Design) -> None:
     assert design.person.size == 72 * 4 * 36
     assert len(design.names) == 24
     assert abs(design.z.mean()) < 1e-9
+
+
+def test_a_plan_has_the_tables_of_the_declared_tests() -> None:
+    heedless, sensitivity, trust = power.planned(loading.load(STUDY), studies=2)
+    assert [row["forecasts"] for row in heedless.rows] == list(power.STRATEGIES)
+    assert all(row[title] == 0.0 for row in heedless.rows[::2] for title in power.TITLES.values())
+    assert len(sensitivity.rows) == len(trust.rows) == 18
+    strong = max(sensitivity.rows, key=lambda row: (row["slope"], -float(row["models"])))
+    assert strong["power"] == 1.0
+    assert not list(power.planned(loading.load("concept-foresight"), studies=2))

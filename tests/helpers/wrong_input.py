@@ -38,6 +38,7 @@ COMMANDS = {
     "studies list": "",
     "studies show": "{study}",
     "studies check": "{study}",
+    "studies diff": "{study} {study}",
     "studies new": "my-study --from {study} --out {new-study}",
     "studies texts": "{study}",
     "studies instruments": "",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from labapp.analysis.sections import describe_quotas
 from labapp.analysis.tables import load as load_tables
 from labapp.base.errors import faults_of
 from labapp.record.events.lifecycle import AlarmRaised, QuotaCounted, QuotaMet, SessionEnded
@@ -56,7 +57,7 @@ def write(folder: Path, *changes: tuple[str, str]) -> Path:
 
 
 def test_a_full_quota_ends_a_session_or_is_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "study")
+    path = write(tmp_path / "study", ("flow:\n", "labels: {with: A hint}\nflow:\n"))
     assert gate(path).study.quota_limits == {"often": 2, "young": 4}
     data = tmp_path / "data"
     folders = simulate_at_scale(str(path), 14, "random", data)
@@ -83,9 +84,15 @@ def test_a_full_quota_ends_a_session_or_is_told(tmp_path: Path) -> None:
     assert count_quotas(people_of(data, study), study) == held
     assert held["often"] == 2
     shown = overview(str(path), 1, data)
-    assert "Quota often: 2 of at most 2 (full)." in shown.lines()
+    lines = shown.lines()
+    assert "Quota often: 2 of at most 2 (full)." in lines
+    assert any(line.startswith("  hint: A hint ") for line in lines), "the label of a level"
     assert shown.to_json()["quotas"] == held
-    quotas = load_tables(data).participants["quotas"].dropna()
+    tables = load_tables(data)
+    said = " ".join(describe_quotas(tables.included(), "shares"))
+    assert "The quota “often” (people.used is often) allowed 2 participants; 2 of those who" in said
+    assert "The quota “young” (people.age is below 60) allowed 50% of all participants; " in said
+    quotas = tables.participants["quotas"].dropna()
     assert sum("often!" in names.split(";") for names in quotas) == ended
     assert quotas.str.split(";").explode().isin(["often", "often!", "young", "young!"]).all()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labapp.analysis.checking import unfit_labels
 from labapp.base.errors import StudyError
 from labapp.base.resources import assets
 from labapp.models.stimuli import interventions, library, pictures, score_files
@@ -44,6 +45,19 @@ def test_each_model_is_met_equally_often_at_each_place(cells: list[dict[str, str
     assert {len(counts) for counts in met.values()} == {24}
     assert {count for counts in met.values() for count in counts.values()} == {3}
     assert all(len({cell[place] for place in PLACES}) == 4 for cell in cells)
+
+
+def test_each_model_has_a_label_in_english_and_german(cells: list[dict[str, str]]) -> None:
+    loaded = loading.load(FORECAST)
+    sets = {cell[place] for cell in cells for place in PLACES}
+    models = [library.load(name).manifest.concept_model for name in sets]
+    names = {model.model for model in models if model is not None}
+    assert set(loaded.study.labels) == names
+    assert len(names) == 24
+    for label in loaded.study.labels.values():
+        assert isinstance(label, dict)
+        assert set(label) == {"en", "de"}
+    assert not list(unfit_labels(loaded))
 
 
 def test_every_test_has_twelve_changes_of_each_type_and_nobody_sees_a_picture_twice(

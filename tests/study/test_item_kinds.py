@@ -208,7 +208,15 @@ MISTAKES = {
     f"kind: choice, {OPTIONS}, check: {{attempts: 2}}": "right: missing",
     f"kind: choice, {OPTIONS}, check: {{right: x, failed: stop}}": "failed",
     f"kind: choice, {OPTIONS}, required: false, check: {{right: x}}": "must be answered",
-    f"kind: ranking, {OPTIONS}, check: {{right: x}}": "needs a right answer",
+    f"kind: ranking, {OPTIONS}, check: {{right: x}}": "give a value for each of: x, y, z",
+    f"kind: ranking, {OPTIONS}, check: {{right: {{x: 1, y: 1, z: 2}}}}": "not an answer to it",
+    f"kind: ranking, {OPTIONS}, check: {{right: {{x: 1, y: 2}}}}": "it is not complete",
+    f"kind: choice, {OPTIONS}, check: {{right: {{x: 1}}}}": "is not an answer to it",
+    f"kind: choice, {OPTIONS}, dont_know: [a]": "dont_know",
+    f"kind: choice, {OPTIONS}, dont_know: {{de: Nein}}": "in the study's language 'en'",
+    "kind: choice, options: [{id: dont_know, text: X}, {id: y, text: Y}], dont_know: No idea": (
+        "give it another id"
+    ),
     "kind: grid, up: {low: a, high: b}": "across: missing",
     "kind: grid, up: {low: a}, across: {low: a, high: b}": "high: missing",
     f"kind: grid, points: 12, {AXES}": "points",

@@ -21,7 +21,7 @@ from labapp.analysis.checking import check_study
 from labapp.base.errors import NoMicrophone
 from labapp.record.audio import devices
 from labapp.record.events import Source
-from labapp.record.events.commands import EndSession
+from labapp.record.events.commands import EndSession, Pause
 from labapp.session import gate
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.loading import LoadedStudy
@@ -272,13 +272,15 @@ def open_room(tmp_path: Path, qapp: QApplication) -> Iterator[OpenRoom]:
 @pytest.fixture
 def open_window(open_room: OpenRoom, qapp: QApplication) -> Iterator[OpenWindow]:
     """The participant's window on a room that has begun, shown and active. at: the part that the
-    session has come to by then; no screen before it is made."""
+    session has come to by then; no screen before it is made. paused: it pauses there."""
     windows: list[ParticipantWindow] = []
 
-    def open_one(room: Room, at: str = "") -> ParticipantWindow:
+    def open_one(room: Room, at: str = "", paused: bool = False) -> ParticipantWindow:
         if at:
             room.session.begin()
             skip_to(room, at)
+        if paused:
+            room.runner.send(Pause("moderator"), Source.MODERATOR)
         window = ParticipantWindow(
             room.bridge,
             room.loaded,

@@ -191,7 +191,7 @@ def test_videos_are_refused_with_what_to_do(work: CodingWork, tmp_path: Path, qt
     film = tmp_path / "film.mp4"
     film.write_bytes(b"none")
     monkeypatch.setattr(
-        "labapp.ui.researcher.coding_forms.QFileDialog.getOpenFileName",
+        "labapp.ui.moderator.bits.QFileDialog.getOpenFileName",
         lambda *_: (str(film), ""),
     )
     form.new.click()

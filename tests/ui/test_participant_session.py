@@ -375,3 +375,20 @@ def test_everything_one_can_reach_has_a_name(open_room, open_window, qapp):
             if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.isVisible():
                 name = widget.accessibleName() or getattr(widget, "text", str)()
                 assert name, f"{part}: {widget} has no accessible name"
+
+
+def test_a_window_that_opens_on_a_pause_names_the_place_and_offers_nothing(
+    open_room, open_window, qapp
+) -> None:
+    """As a session does that goes on after a crash: the screen comes up below the pause."""
+    room = open_room()
+    window = open_window(room, at="stage-1", paused=True)
+    assert window.covered
+    words = [label.text() for label in window.top.findChildren(QLabel) if label.isVisible()]
+    head = window.screen_shown.head()
+    assert head.stage in words
+    assert head.question in words
+    assert not window.top.help.isVisible()
+    room.runner.send(EndSession("over"), Source.MODERATOR)
+    qapp.processEvents()
+    assert not any(label.text() == head.stage for label in window.top.findChildren(QLabel))

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from labapp.analysis import load
 from labapp.analysis.data_files import FORMATS
 from labapp.base.errors import RecordError
+from labapp.base.report.labels import Labels
 from labapp.papers.interactive_reconstruction.results import SCORE_METRICS
 from labapp.record.journal.layout import JOURNAL
 from labapp.record.journal.opening import duration
@@ -185,6 +186,18 @@ def test_a_column_that_nothing_is_in_is_left_out(qtbot: QtBot, median: float | N
     assert texts.count("Mean ± sd") == 2
     assert texts.count("Median") == (0 if median is None else 2)
     assert texts.count("–") == (0 if median is None else 1)
+
+
+def test_the_study_s_own_labels_stand_in_place_of_names(qtbot: QtBot) -> None:
+    view = ResultsView()
+    qtbot.addWidget(view)
+    line = MeanLine("s", "", "completion_rate", "%", "sinelines/ae", 6, 55.0, 7.0, None)
+    labels = Labels({"completion_rate": "Questions solved", "sinelines/ae": "Our model"})
+    view.show_results(Results(Path(), Path(), {}, (line,), (), {"s": labels}), "s")
+    texts = [label.text() for label in view.findChildren(QLabel)]
+    assert {"Questions solved", "Our model"} <= set(texts)
+    view.show_results(Results(Path(), Path(), {}, (line,), ()), "s")
+    assert "sinelines/ae" in [label.text() for label in view.findChildren(QLabel)]
 
 
 def test_figures_are_one_click_away(qtbot: QtBot, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -189,6 +191,30 @@ def test_what_fits_is_left_alone(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) 
     window.setGeometry(1700, 1000, 640, 480)  # by the user's own hand: nobody snaps it back
     settle()
     assert window.geometry() == QRect(1700, 1000, 640, 480)
+
+
+def test_a_frame_that_comes_late_is_on_the_screen(
+    monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    """As on a busy computer. Taken for a window without a frame, its title would be above."""
+    room, drawn = QRect(0, 0, 1366, 768), [QMargins()]
+    monkeypatch.setattr(fitting, "SETTLED_MS", 20)
+    monkeypatch.setattr(fitting, "room_of", lambda window: room)
+
+    class Plain(Fitted, QWidget):
+        def windowHandle(self) -> Any:
+            screen = super().windowHandle().screenChanged
+            return SimpleNamespace(frameMargins=lambda: drawn[0], screenChanged=screen)
+
+    window = Plain()
+    qtbot.addWidget(window)
+    window.resize(1100, 760)
+    window.show()
+    qtbot.wait(3 * fitting.SETTLED_MS)
+    assert window.height() == room.marginsRemoved(fitting.TITLE).height()
+    drawn[0] = QMargins(1, 20, 1, 5)
+    qtbot.waitUntil(lambda: window.height() == 768 - 25)
+    assert room.contains(window.geometry().marginsAdded(drawn[0]))
 
 
 def settle() -> None:

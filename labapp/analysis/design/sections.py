@@ -71,6 +71,8 @@ def sections(
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
     yield heading(3, "Analyses by the design", anchor)
+    if all(analysis.outcome.role == UNDECLARED for analysis in results.analyses):
+        yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
     yield paragraph(introduction(results))
     if results.declaration.remark:
         yield paragraph(results.declaration.remark, "note")

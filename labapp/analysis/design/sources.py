@@ -144,7 +144,15 @@ class _Names:
 
     def __init__(self, counted: Tables, declaration: Declaration) -> None:
         pairs = counted.scores[["instrument", "score"]].drop_duplicates().to_numpy()
-        known = [*{("", column.name) for _, column in outcome_columns()}]
+        # What another task would call so hides no item of this study.
+        tables = counted.small()
+        known = [
+            *{
+                ("", column.name)
+                for table, column in outcome_columns()
+                if column.name in (rows := tables[table]) and rows[column.name].notna().any()
+            }
+        ]
         known += [(str(of), str(name)) for of, name in pairs]
         self._known = known
         self._items = _numbers_answered(counted)

@@ -118,6 +118,7 @@ from labapp.session.bids.tasks import (
 from labapp.session.runner import days_of
 from labapp.study.instruments import Instrument, Item
 from labapp.study.instruments.asking import is_withheld
+from labapp.study.instruments.dont_know import DONT_KNOW
 from labapp.study.loading import decode_text
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import SESSION_LABEL, Cells, Column, TaskRows, seconds
@@ -886,7 +887,7 @@ def _answer(
         return value
     reduced = withhold(value)
     if isinstance(value, dict):
-        reduced |= {name: value[name] for name in known.own_words & value.keys()}
+        reduced |= {name: value[name] for name in (known.own_words | {DONT_KNOW}) & value.keys()}
     return reduced
 
 

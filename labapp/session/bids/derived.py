@@ -55,6 +55,7 @@ from labapp.session.bids.tasks import (
     trial_columns,
 )
 from labapp.study.instruments import Instrument
+from labapp.study.instruments.dont_know import DONT_KNOW, is_unknown
 from labapp.study.instruments.kinds import cells_of, more_of
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import Column
@@ -525,6 +526,9 @@ def _collect(
         name = f"{asked.prefix}_{_snake(item)}"
         kind = kinds.get(item, "")
         column = _describe_item(item, known, asked.words)
+        if is_unknown(value):
+            described = Column("", f"Whether the answer is not to know: {column.description}")
+            put(True, f"{name}_dont_know", described, item, DONT_KNOW)
         more = more_of(value, kind)
         cells = cells_of(value, kind)
         for cell, content in cells.items():

@@ -156,6 +156,9 @@ def tables(plan: Plan) -> dict[str, list[Row]]:
         "needs": _needs(plan),
         "power": _power(plan),
         "slopes": _slopes(plan),
+        "declared_tests": [
+            {"table": tests.title, **row} for tests in plan.declared_tests for row in tests.rows
+        ],
         "mixtures": _mixtures(plan),
         "alignments": _alignments(plan),
         "questions": _plain(plan.people.questions[[*columns, *measured]]),

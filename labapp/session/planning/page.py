@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from labapp import __version__
+from labapp.analysis.task_report import PlannedTests
 from labapp.base.console import escape_markup
 from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.page import (
@@ -79,6 +80,10 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
                 phrases.slope_rows(power),
             )
             for power in plan.slopes
+        ],
+        declared_tests=[
+            (tests.title, tests.caption, tuple(tests.rows[0]), phrases.rows_of_tests(tests))
+            for tests in plan.declared_tests
         ],
         models=models,
         scenarios=tuple(scenario.name for scenario in plan.scenarios),
@@ -233,6 +238,10 @@ def show(plan: Plan, console: Console) -> None:
                 console.print(_slopes(power))
         if any(power.shares for power in plan.slopes):
             console.print(escape_markup(phrases.slopes(plan)), highlight=False)
+    for tests in plan.declared_tests:
+        console.print(f"[bold]{escape_markup(tests.title)}[/bold]")
+        console.print(escape_markup(tests.caption), highlight=False)
+        console.print(_declared_tests(tests))
     if len(plan.scenarios) > 1:
         console.print("[bold]With other shares of the strategies[/bold]")
         console.print(_scenarios(plan))
@@ -308,6 +317,16 @@ def _slopes(power: SlopePower) -> Table:
     for lines in phrases.slope_columns(power):
         table.add_column("\n".join(lines), justify="right", no_wrap=True)
     for row in phrases.slope_rows(power):
+        table.add_row(*row)
+    return table
+
+
+def _declared_tests(tests: PlannedTests) -> Table:
+    first, *columns = tests.rows[0]
+    table = _table(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in phrases.rows_of_tests(tests):
         table.add_row(*row)
     return table
 

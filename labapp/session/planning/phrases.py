@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from labapp.analysis.bootstrap import NORMAL
+from labapp.analysis.task_report import PlannedTests
 from labapp.base.report.page import clock, count, decimal
 from labapp.session.planning.plan import Plan, SessionLength, Waiting
 from labapp.session.planning.power import LEVEL, SIZES, Need, PlannedGroup, TestPower
@@ -177,6 +178,18 @@ def slopes(plan: Plan) -> str:
         f"are accurate to ± {decimal(98 / REPLICATIONS**0.5, 0)} points): {fits:,} fits in "
         f"{clock(plan.slopes_s)} min."
     )
+
+
+def rows_of_tests(tests: PlannedTests) -> list[list[str]]:
+    """The rows of a table of declared tests, numbers with the decimals that they have, three at
+    most."""
+    return [
+        [
+            value if isinstance(value, str) else f"{value:.3f}".rstrip("0").rstrip(".")
+            for value in row.values()
+        ]
+        for row in tests.rows
+    ]
 
 
 def slope_of(power: SlopePower) -> str:

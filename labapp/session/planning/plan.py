@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labapp.analysis.calibration import Suggestion, skip_after_s
 from labapp.analysis.design.sources import LeftOut
-from labapp.analysis.task_report import in_order, reports
+from labapp.analysis.task_report import PlannedTests, in_order, reports
 from labapp.base.errors import UsageError
 from labapp.models.representations.card import dataset_of
 from labapp.session.gate import gate
@@ -183,6 +183,8 @@ class Plan:
     people : those who took part in the study as it is.
     not_planned : outcomes that are analysed and not planned, and why.
     slopes, slopes_s : power over drawn models, and the seconds that it took.
+    declared_tests : power and false positives of tests that the study declares and a task carries
+        out.
     """
 
     loaded: LoadedStudy
@@ -202,6 +204,7 @@ class Plan:
     scenarios: Sequence[Scenario]
     slopes: Sequence[SlopePower] = ()
     slopes_s: float = 0.0
+    declared_tests: Sequence[PlannedTests] = ()
 
     @property
     def counted(self) -> float:
@@ -302,6 +305,7 @@ def plan(
         ]
         slopes, seconds = slope_powers(compared, people, used, pool, fitting)
     progress(0.85, "computing power")
+    declared_tests = [tests for report in reports() for tests in report.planned_tests(loaded)]
     groups, not_planned = plan_groups(people)
     powers = group_powers(groups, people, used)
     progress(0.95, "trying other mixtures")
@@ -326,6 +330,7 @@ def plan(
         others,
         slopes,
         seconds,
+        declared_tests,
     )
 
 

@@ -31,6 +31,7 @@ from labapp.session.simulation.simulation_job import (
     SimulationJob,
     Workers,
     run_job,
+    run_jobs,
     workers,
 )
 from labapp.study import loading, overview, planner
@@ -43,6 +44,8 @@ FEW = 4
 """Sessions that one process simulates in the time another takes to start."""
 AHEAD = 3
 """Sessions submitted per slot, so that no worker waits while finished ones are put in place."""
+TOGETHER = 16
+"""Sessions that one process simulates together: of more, their events fill the memory."""
 SCRATCH = ".simulating"
 """Folder for sessions that are being made; it is gone at the end."""
 
@@ -120,15 +123,18 @@ def _processes(number: int | None, participants: int | None) -> int:
 
 
 def in_order(workers: Workers, sessions: Iterable[SimulationJob]) -> Iterator[SimulatedSession]:
-    """Simulate jobs that do not depend on each other; as many at once as there are slots."""
-    waiting: deque[Future[SimulatedSession]] = deque()
+    """Simulate jobs that do not depend on each other, all with the same models; as many parts of
+    them at once as there are slots, and the sessions of a part together (`run_jobs`)."""
+    jobs = list(sessions)
+    each = max(1, min(TOGETHER, len(jobs) // (2 * workers.slots)))
+    waiting: deque[Future[list[SimulatedSession]]] = deque()
     try:
-        for job in sessions:
-            waiting.append(workers.executor.submit(run_job, job))
+        for at in range(0, len(jobs), each):
+            waiting.append(workers.executor.submit(run_jobs, jobs[at : at + each]))
             if len(waiting) >= AHEAD * workers.slots:
-                yield waiting.popleft().result()
+                yield from waiting.popleft().result()
         while waiting:
-            yield waiting.popleft().result()
+            yield from waiting.popleft().result()
     finally:
         for future in waiting:
             future.cancel()

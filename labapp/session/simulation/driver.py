@@ -162,6 +162,7 @@ class Driver:
         self._trial: TrialKey | None = None
         self._steps: Iterator[Step] = iter(())
         self._step: Step | None = None
+        self._due_ns = 0
         self._stopped = False
 
     def start(self) -> None:
@@ -189,6 +190,7 @@ class Driver:
 
     def after(self, seconds: float) -> None:
         """Act after exactly so many seconds."""
+        self._due_ns = self.runner.clock.now_ns() + round(seconds * NS)
         self.runner.scheduler.call_later(seconds, self._act)
 
     def at(self, session_ns: int) -> None:
@@ -199,12 +201,18 @@ class Driver:
         """Say what it thinks, where it is one that thinks aloud; whether that was said."""
         return self._voice is not None and self._voice.say(thought, what)
 
-    def send(self, command: Command, then_s: float) -> None:
-        """Send a command, and act again after about so many seconds."""
+    def send(self, command: Command, then_s: float, *, moving: bool = False) -> None:
+        """Send a command, and act again after about so many seconds. moving: a hand on its way,
+        which does not wait until windows have drawn what it did: there the seconds count from the
+        moment at which this was due."""
+        due_ns = self._due_ns
         self.runner.send(command, Source.SIMULATED)
         if isinstance(command, Skip | SkipStage):
             self.runner.send(ConfirmSkip(), Source.SIMULATED)  # a program takes nothing back
         part = self.runner.part
+        if moving and not self.paints:
+            self.at(due_ns + round(self.lasts(then_s) * NS))
+            return
         # A stimulus comes by itself, and is not waited for longer than it takes to be painted.
         self.later(0.0 if part is not None and part.timed else then_s)
 

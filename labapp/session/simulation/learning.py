@@ -90,6 +90,7 @@ class LearnerModel:
         self.effects = EffectMemory(view.dials, len(self.kinds), perceive_glances)
         self._target = np.zeros(len(self.kinds))
         self._now: tuple[tuple[float, ...], Float64] | None = None
+        self._plans: dict[tuple[State, int, int | None], PlannedTurn] = {}
 
     def begin(self, view: View) -> None:
         """A new question: look at both pictures."""
@@ -99,6 +100,7 @@ class LearnerModel:
 
     def see(self, view: View) -> None:
         """Glance at the own picture, and remember it with the dials."""
+        self._plans.clear()
         self.effects.see(view.z, self.eye.glance(view.picture))
 
     def now(self, view: View) -> Float64:
@@ -116,9 +118,15 @@ class LearnerModel:
 
         kind: only properties of this kind count.
         """
-        effect = self.effects.effect(dial, np.array([view.z[dial]]))
+        key = (view.z, dial, kind)
+        if key not in self._plans:  # who chooses a dial has planned its turn already
+            self._plans[key] = self._plan(*key, self.gap(view))
+        return self._plans[key]
+
+    def _plan(self, z: State, dial: int, kind: int | None, gap: Float64) -> PlannedTurn:
+        effect = self.effects.effect(dial, np.array([z[dial]]))
         changes = self.effects.over_range(dial) - effect
-        gap, counts = self.gap(view), slice(None) if kind is None else self.kinds == kind
+        counts = slice(None) if kind is None else self.kinds == kind
         left = np.square(gap[counts] - changes[:, counts]).sum(axis=1)
         best = int(np.argmin(left))
         gain = float(np.square(gap[counts]).sum() - left[best])
@@ -151,6 +159,7 @@ class LearnerModel:
 
     def glance_along(self, states: Sequence[State], pictures: Array) -> None:
         """As `see`, of the pictures on the way of a movement."""
+        self._plans.clear()
         for z, glance in zip(states, self.eye.glances(pictures), strict=True):
             self.effects.see(z, glance)
 

@@ -23,7 +23,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -74,6 +74,7 @@ from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.fitting import check_fits, usual_strategy
 from labapp.session.simulation.names import ORACLE
 from labapp.session.simulation.person import HUMAN, Pace
+from labapp.session.simulation.together import TogetherDecoding
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, overview, planner
 from labapp.study.allocation import rule_of, sessions_of
@@ -177,19 +178,25 @@ def _blas() -> ThreadpoolController:
 
 def run_job(job: SimulationJob) -> SimulatedSession:
     """Simulate it. Raises as `simulate`; nothing is left of a session that failed."""
+    (simulated,) = run_jobs([job])
+    return simulated
+
+
+def run_jobs(jobs: Sequence[SimulationJob]) -> list[SimulatedSession]:
+    """Simulate several at once, all with the same models. Raises as `run_job`."""
+    decoders = _decoders(jobs[0].models)
     # The matrices of a memory are small: several threads only wait for each other, and where each
     # core has a session already, one that learns takes twice as long.
     with _blas().limit(limits=1, user_api="blas"):
-        return _run(job)
-
-
-def _run(job: SimulationJob) -> SimulatedSession:
-    decoders = _decoders(job.models)
-    if job.keep == "nothing":
         with gc_paused():
-            counted = _simulate_in_memory(job, decoders)
-        gc.collect(0)  # The session is a reference cycle that keeps its events alive.
-        return counted
+            simulated = decoders.together.run([partial(_run, job, decoders) for job in jobs])
+        gc.collect(0)  # A session is a reference cycle that keeps its events alive.
+        return simulated
+
+
+def _run(job: SimulationJob, decoders: Decoders) -> SimulatedSession:
+    if job.keep == "nothing":
+        return _simulate_in_memory(job, decoders)
     scratch = Path(tempfile.mkdtemp(prefix="labapp-", dir=job.scratch))
     stays = False
     try:
@@ -758,6 +765,7 @@ class Decoders:
     def __init__(self, wanted: Mapping[str, str] | None = None) -> None:
         self._wanted = wanted or {}
         self._warm = WarmDecoders({}, [])
+        self.together = TogetherDecoding()
         # Reading a card takes longer than simulating many a stage.
         self._space_of = cache(overview.space_of)
         self._prior_of = cache(overview.prior_of)
@@ -836,7 +844,8 @@ class Decoders:
                     safe="No session was simulated with it.",
                     todo="Install the same models on every machine that simulates.",
                 )
-        self._warm = self._warm.with_others(fresh)
+        shared = {model: self.together.share(each) for model, each in fresh.decoders.items()}
+        self._warm = self._warm.with_others(replace(fresh, decoders=shared))
 
 
 def _no_scheduler(clock: Clock) -> VirtualScheduler:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.base.documents import Path_
 from labapp.study.conditions import OrderByGroup, Value, as_tuple
-from labapp.study.instruments.items import Item, Typed
+from labapp.study.instruments.dont_know import DONT_KNOW, values_of_parts
+from labapp.study.instruments.items import Compound, Item, Typed
 from labapp.study.when import ABOVE, BELOW, Known, Leaf, holds, is_answer, leaves, names
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def select_asked(items: Sequence[Item], answers: Mapping[str, Any], known: Known
     for item in items:
         if holds(item.only_if, scope):
             ids.add(item.id)
-            scope |= item.values_of_parts(answers.get(item.id))
+            scope |= values_of_parts(item, answers.get(item.id))
     return AskedItems(frozenset(ids), scope)
 
 
@@ -94,6 +95,9 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
         for leaf in leaves(item.only_if):
             for what in _impossible(instrument, index, leaf):
                 yield ("items", index, "only_if", *leaf.place), what
+        if item.dont_know and DONT_KNOW in item.offered():
+            what = "an option has the id dont_know, which `dont_know` stores; give it another id"
+            yield ("items", index, "options"), what
         if item.right is not None:
             for what in _no_check(instrument, item):
                 yield ("items", index, "check"), what
@@ -217,7 +221,10 @@ def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
     if isinstance(wanted, Mapping):
         yield from _never_within(name, decider, wanted)
         return
-    wanted = as_tuple(wanted)
+    known = tuple(value for value in as_tuple(wanted) if not _is_unknown(decider, value))
+    if as_tuple(wanted) != known == ():
+        return
+    wanted = known
     if (possible := decider.possible()) is None:
         yield f"what {name} is answered cannot be listed; name {LISTED}"
     elif not wanted:
@@ -225,6 +232,10 @@ def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
     for value in wanted:
         if possible is not None and not among(value, possible):
             yield f"{name} is never {value!r}; it is one of: {_format_values(possible)}"
+
+
+def _is_unknown(decider: Item, value: Value) -> bool:
+    return bool(decider.dont_know) and value == DONT_KNOW
 
 
 def _never_within(name: str, decider: Item, limits: Mapping[str, float]) -> Iterator[str]:
@@ -273,10 +284,13 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     noun = "an attention check" if item.comprehension is None else "a comprehension check"
     possible = item.possible()
     right = as_tuple(item.right)
-    if not right or (possible is None and not isinstance(item, Typed)):
+    by_parts = isinstance(item, Compound) and item.can_be_right
+    if isinstance(item, Compound) and by_parts:
+        yield from _no_check_of_parts(item, right)
+    elif not right or (possible is None and not isinstance(item, Typed)):
         yield f"{noun} needs a right answer: make it {LISTED}"
         return
-    for value in right:
+    for value in () if by_parts else right:
         if isinstance(item, Typed):
             if not item.holds(value):
                 yield f"{value!r} is not an answer to it, as it would be stored"
@@ -290,6 +304,21 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     for name, score in scores.items():
         if item.id in score.needs:
             yield f"{noun} is in no score, and it is in {name}; leave it out there"
+
+
+def _no_check_of_parts(item: Compound, right: tuple[Any, ...]) -> Iterator[str]:
+    """Why values are no right answers to an item with several parts."""
+    if not right:
+        yield "a check of it needs the right value of each of its parts"
+    for value in right:
+        try:
+            if item.complete(item.check(value)):
+                continue
+            what = "it is not complete"
+        except ValueError as error:
+            what = str(error)
+        parts = ", ".join(part.id.removeprefix(f"{item.id}_") for part in item.parts())
+        yield f"{value!r} is not an answer to it ({what}); give a value for each of: {parts}"
 
 
 def _format_values(values: tuple[Value, ...]) -> str:

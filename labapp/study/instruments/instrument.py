@@ -52,7 +52,7 @@ from labapp.base.errors import RecordError, StudyError
 from labapp.base.naming import NotReserved
 from labapp.study import when
 from labapp.study.conditions import OrderByGroup, Value
-from labapp.study.instruments import asking
+from labapp.study.instruments import asking, dont_know
 from labapp.study.instruments.items import (
     USUAL,
     Bounds,
@@ -782,7 +782,9 @@ class Instrument(Strict):
     def given(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """The answers that say something, in the order in which they were given."""
         return {
-            answer: value for answer, value in answers.items() if self.item(answer).answered(value)
+            answer: value
+            for answer, value in answers.items()
+            if dont_know.answered(self.item(answer), value)
         }
 
     @property

@@ -7,6 +7,7 @@ language -> text of which one is taken.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -135,6 +136,11 @@ def _with_name_alone(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"type": "string"}, whole]
 
 
+def check_cell(cells: Mapping[str, Any]) -> Value:
+    """What a check compares of an answer's cells: its value, or those of its parts as JSON."""
+    return cells.get("") if "" in cells else json.dumps(cells, sort_keys=True)  # type: ignore[return-value]
+
+
 def _answer_alone(value: Any) -> Any:
     return value if isinstance(value, Mapping | Check) else {"right": value, "attempts": 0}
 
@@ -203,7 +209,8 @@ class Check(Strict):
 
     Attributes
     ----------
-    right : the right answer, or the list of right ones; of `choices` all that are to be chosen.
+    right : the right answer, or the list of right ones; of `choices` all that are to be chosen; of
+        an item with several parts the value of each: `{apple: 1, pear: 2}`.
     attempts : how often the participant may answer; 1 by default.
     feedback : what is shown with a wrong answer, such as where the right one can be found.
     repeat : whether a wrong answer leads back to the first page of the questionnaire, as long as an
@@ -215,7 +222,7 @@ class Check(Strict):
 
     model_config = ConfigDict(json_schema_extra=_with_answer_alone)
 
-    right: tuple[Value, ...] | Value
+    right: tuple[Value | dict[str, Value], ...] | Value | dict[str, Value]
     attempts: int = Field(default=1, ge=0, le=20)
     feedback: Words = ""
     repeat: bool = False
@@ -272,10 +279,13 @@ class Item(Strict):
         and `{answer:before.used}` one from an earlier questionnaire.
     media : a picture or sound that comes with it.
     required : whether the participant must answer before continuing.
+    dont_know : the words of an answer below the others for people who cannot say, such as
+        `{en: I don't know, de: Weiß ich nicht}`. It counts as answered and has no value.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
         and `_1`, `_2` … behind its id.
     identifying : whether its answers can identify a person, and are left out of de-identified
         copies (default: yes, except for ratings).
+    tags : words of your own to find it by in the table of items, such as `[trust, reversed]`.
     only_if : who is asked: items above it by id, items of earlier questionnaires as
         `questionnaire.item`, and variables of the study's design or assignment, each with the
         answer or value (or a list of them) for which it is asked: `{used: often}`. Numbers have
@@ -310,8 +320,10 @@ class Item(Strict):
     text: Words = ""
     media: Media | None = None
     required: bool = True
+    dont_know: Words = ""
     repeat: Literal["stages"] | None = None
     identifying: bool | None = None
+    tags: tuple[Annotated[str, Field(pattern=WORD)], ...] = ()
     only_if: Condition = Field(default_factory=dict)
     checked: Checked | None = Field(default=None, alias="check")
 
@@ -331,6 +343,7 @@ class Item(Strict):
     def in_words(self, values: tuple[Value, ...]) -> str:
         """What was answered, as `values` has it, for the words of another item."""
         words = self.answer_words() if self.offered() else {}
+        words = {**words, "dont_know": self.dont_know} if self.dont_know else words
         return ", ".join(words.get(str(value), str(value)) for value in values) or NO_ANSWER
 
     @property
@@ -344,7 +357,7 @@ class Item(Strict):
         return self.media if isinstance(self.media, Sound) else None
 
     @property
-    def right(self) -> tuple[Value, ...] | Value | None:
+    def right(self) -> Any:
         """The right answers of a check; None where it is none."""
         return None if self.checked is None else self.checked.right
 
@@ -355,7 +368,7 @@ class Item(Strict):
 
     def is_right(self, value: Any) -> bool:
         """Whether a stored answer passes the check."""
-        return self.cells(value).get("") in self.right_cells()
+        return check_cell(self.cells(value)) in self.right_cells()
 
     def values(self, value: Any) -> tuple[Value, ...]:
         """A stored answer as conditions name it; nothing where it says nothing."""
@@ -546,6 +559,9 @@ class Compound(Item):
     is that of the item, `_` and the value's id.
     """
 
+    can_be_right: ClassVar[bool] = True
+    """Whether a check can compare its values with right ones."""
+
     def parts(self) -> tuple[Item, ...]:
         raise NotImplementedError
 
@@ -574,6 +590,12 @@ class Compound(Item):
         values: dict[str, tuple[Value, ...]] = {part.id: () for part in self.parts()}
         given = {self.part_id(name): (content,) for name, content in cells.items()}
         return values | given | {self.id: ()}
+
+    def answer_of(self, values: tuple[Value, ...]) -> Any:
+        return self.check(values[0])
+
+    def right_cells(self) -> tuple[Value, ...]:
+        return tuple(check_cell(self.cells(self.check(value))) for value in as_tuple(self.right))
 
     def answered(self, value: Any) -> bool:
         return bool(value)

@@ -101,6 +101,13 @@ class TaskType(ABC, Generic[P]):
     """What the task is called in study files, tables and file names."""
     parts: ClassVar[tuple[type[PlannedPart], ...]]
     """The classes of its planned parts."""
+    screens: ClassVar[str | Mapping[type[PlannedPart], str]] = ""
+    """Where the participant's screen of its parts is, as `module:Class`, or of each class of parts;
+    the screen's class is called with a view of the session (`labapp.ui.participant.view`) and the
+    part. `screen` may choose it by more than the class."""
+    actors: ClassVar[str | Mapping[type[PlannedPart], str]] = ""
+    """Likewise the `labapp.study.plugins.simulated.Actor` by which a simulated participant goes
+    through a part; empty where it cannot be simulated."""
     items: ClassVar[tuple[type[Item], ...]] = ()
     """The classes of its items in a study's flow."""
     stages: ClassVar[tuple[type[TaskStages], ...]] = ()
@@ -209,10 +216,12 @@ class TaskType(ABC, Generic[P]):
     def machine(self, part: P, index: int, context: MachineContext) -> PartMachine[Any]:
         """The state machine of a part; index: its place in the plan, from 0."""
 
-    @abstractmethod
     def screen(self, part: P) -> str:
-        """Where the participant's screen of a part is, as `module:Class`; its class is called with
-        a view of the session (`labapp.ui.participant.view.SessionView`) and the part."""
+        """Where the participant's screen of a part is, as `module:Class`. Raises LookupError where
+        the task names none."""
+        if where := _of_part(self.screens, part):
+            return where
+        raise LookupError(f"the task type {self.name!r} names no screen for {type(part).__name__}")
 
     def pictures(self, part: P, context: PictureContext) -> PartPictures[Any]:
         """The pictures of a part while it runs; none unless the task has its own."""
@@ -221,7 +230,9 @@ class TaskType(ABC, Generic[P]):
     def simulate(self, part: P, participant: SimulatedParticipant) -> Actor[Any] | None:
         """How a simulated participant goes through a part; None where that cannot be simulated,
         which ends a simulation with an error that says so."""
-        return None
+        where = _of_part(self.actors, part)
+        actor: Actor[Any] | None = load(where)(part, participant) if where else None
+        return actor
 
     def summary(self, part: P) -> str:
         """What a part consists of, for `labapp studies show`; empty for nothing more."""
@@ -253,6 +264,10 @@ class TaskType(ABC, Generic[P]):
     """What each name stands for that its texts, or those around its stages, can say in braces: of
     `values_around`, of the values of its parts, of `fills_in` and of `value_names`. The reference
     of the documentation shows it."""
+
+
+def _of_part(named: str | Mapping[type[PlannedPart], str], part: PlannedPart) -> str:
+    return named if isinstance(named, str) else named.get(type(part), "")
 
 
 def _load_shipped() -> Iterator[TaskType[Any]]:

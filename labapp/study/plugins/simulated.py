@@ -73,8 +73,9 @@ class SimulatedParticipant(Protocol):
     options: Options
     thinks_aloud: bool
 
-    def send(self, command: Command, then_s: float) -> None:
-        """Send a command, and act again after some seconds (a little more or less)."""
+    def send(self, command: Command, then_s: float, *, moving: bool = False) -> None:
+        """Send a command, and act again after some seconds (a little more or less). moving: a hand
+        on its way, which does not wait until what it has done is drawn."""
         ...
 
     def lasts(self, seconds: float) -> float:

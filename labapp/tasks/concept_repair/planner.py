@@ -625,8 +625,8 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
                 PRACTICE if wanted.kind == PRACTICE else "items",
                 f"{wanted.count} pictures of the kind {wanted.kind!r} are needed, but the set "
                 f"has {fitting or 'none'}{' that are no examples' if examples else ''}; "
-                f"{missing} {'is' if missing == 1 else 'are'} missing, because nobody sees a picture twice, and other stages "
-                "and practice need theirs",
+                f"{missing} {'is' if missing == 1 else 'are'} missing, because nobody sees a "
+                "picture twice, and other stages and practice need theirs",
                 "Ask for fewer here or in another stage, or name a larger stimulus set.",
             )
     return {wanted.kind: drawn for wanted, drawn in own}

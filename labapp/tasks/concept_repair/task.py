@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from labapp.session.simulation.names import REPAIRS_CONCEPTS
 from labapp.study.conditions import Scope
@@ -14,7 +14,6 @@ from labapp.study.plugins.machine import PartMachine, TextMachine
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
 from labapp.study.plugins.registry import MachineContext, TaskTest, TaskType, Values
-from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.tasks.concept_repair.machine import ConceptGridTask, ConceptRepairTask
 from labapp.tasks.concept_repair.plan import ConceptGridPart, ConceptRepairPart
 from labapp.tasks.concept_repair.planner import (
@@ -80,6 +79,16 @@ class ConceptRepair(TaskType[Part]):
     name = "concept-repair"
     own_words = ("concept_*",)
     parts = (ConceptRepairPart, ConceptGridPart, ConceptExamplesPart)
+    screens: ClassVar = {
+        ConceptRepairPart: "labapp.tasks.concept_repair.screen.repair:RepairScreen",
+        ConceptGridPart: "labapp.tasks.concept_repair.screen.repair:GridScreen",
+        ConceptExamplesPart: "labapp.tasks.concept_repair.screen.repair:ExamplesScreen",
+    }
+    actors: ClassVar = {
+        ConceptRepairPart: "labapp.tasks.concept_repair.simulated:Repairing",
+        ConceptGridPart: "labapp.tasks.concept_repair.simulated:Ticking",
+        ConceptExamplesPart: "labapp.study.plugins.simulated:Reader",
+    }
     stages = (ConceptRepairStages,)
     moderator = "labapp.tasks.concept_repair.moderator:ConceptWords"
     codebook = "concept-repair"
@@ -145,22 +154,6 @@ class ConceptRepair(TaskType[Part]):
         if isinstance(part, ConceptExamplesPart):
             return super().pictures(part, context)
         return QuestionPictures(part, context)  # files, there at once
-
-    def screen(self, part: Part) -> str:
-        if isinstance(part, ConceptGridPart):
-            return "labapp.tasks.concept_repair.screen.repair:GridScreen"
-        if isinstance(part, ConceptExamplesPart):
-            return "labapp.tasks.concept_repair.screen.repair:ExamplesScreen"
-        return "labapp.tasks.concept_repair.screen.repair:RepairScreen"
-
-    def simulate(self, part: Part, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.concept_repair.simulated import Repairing, Ticking
-
-        if isinstance(part, ConceptGridPart):
-            return Ticking(part, participant)
-        if isinstance(part, ConceptExamplesPart):
-            return Reader(part, participant)
-        return Repairing(part, participant)
 
     def summary(self, part: Part) -> str:
         if isinstance(part, ConceptExamplesPart):

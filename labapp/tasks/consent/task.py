@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
 
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.simulated import Actor
 from labapp.tasks.consent.machine import ConsentItem, ConsentPart, ConsentTask
 
 
@@ -17,6 +16,8 @@ class Consent(TaskType[ConsentPart]):
     name = "consent"
     own_words = ("consent_*", "decline_*")
     parts = (ConsentPart,)
+    screens = "labapp.tasks.consent.screen:ConsentScreen"
+    actors = "labapp.tasks.consent.task:Signer"
     told_elsewhere = ("consent.given", "consent.declined")
     items = (ConsentItem,)
     course = "labapp.tasks.consent.bids:COURSE"
@@ -47,12 +48,6 @@ class Consent(TaskType[ConsentPart]):
 
     def machine(self, part: ConsentPart, index: int, context: MachineContext) -> ConsentTask:
         return ConsentTask(part, index)
-
-    def screen(self, part: ConsentPart) -> str:
-        return "labapp.tasks.consent.screen:ConsentScreen"
-
-    def simulate(self, part: ConsentPart, participant: SimulatedParticipant) -> Actor[Any]:
-        return Signer(part, participant)
 
 
 TASK = Consent()

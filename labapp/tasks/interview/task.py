@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.simulated import Actor
 from labapp.tasks.interview.events import AskQuestion, EndInterview
 from labapp.tasks.interview.machine import InterviewItem, InterviewPart, InterviewTask
 
@@ -17,6 +16,8 @@ class Interview(TaskType[InterviewPart]):
     name = "interview"
     own_words = ("interview*", "consent_interview*")
     parts = (InterviewPart,)
+    screens = "labapp.tasks.interview.screen:InterviewScreen"
+    actors = "labapp.tasks.interview.task:Interviewee"
     moderator = "labapp.tasks.interview.moderator:InterviewWords"
     told_elsewhere = ("interview.question_asked",)
     items = (InterviewItem,)
@@ -35,15 +36,9 @@ class Interview(TaskType[InterviewPart]):
     def machine(self, part: InterviewPart, index: int, context: MachineContext) -> InterviewTask:
         return InterviewTask(part, index)
 
-    def screen(self, part: InterviewPart) -> str:
-        return "labapp.tasks.interview.screen:InterviewScreen"
-
     def summary(self, part: InterviewPart) -> str:
         guide = f"a guide of {len(part.questions)} questions" if part.questions else "no guide"
         return f"{guide}, until the moderator ends it"
-
-    def simulate(self, part: InterviewPart, participant: SimulatedParticipant) -> Actor[Any]:
-        return Interviewee(part, participant)
 
 
 TASK = Interview()

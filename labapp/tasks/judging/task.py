@@ -23,7 +23,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Command
@@ -35,7 +35,6 @@ from labapp.study.plugins.machine import PagesMachine, PagesState, PartMachine, 
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
 from labapp.study.plugins.registry import MachineContext, TaskType, Values, Words
-from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.judging import machine, performance
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription, PhotoJudged
 from labapp.tasks.judging.machine import JudgingState
@@ -64,6 +63,11 @@ class Judging(TaskType[AnyPart]):
     name = "judging"
     own_words = ("judging_*",)
     parts = (MethodPart, WarmUpPart, JudgingPart)
+    actors: ClassVar = {
+        MethodPart: "labapp.tasks.judging.simulated:MethodReader",
+        WarmUpPart: "labapp.tasks.judging.simulated:ExplanationJudge",
+        JudgingPart: "labapp.tasks.judging.simulated:ExplanationJudge",
+    }
     moderator = "labapp.tasks.judging.moderator:JudgingWords"
     asks_again = True
     shown = ("photo.shown",)
@@ -191,13 +195,6 @@ class Judging(TaskType[AnyPart]):
             return words("judging_own_answer", number=number, answer=answer)
 
         return performance.values(part, result.performance, result.answers, say)
-
-    def simulate(self, part: AnyPart, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.judging.simulated import ExplanationJudge, MethodReader
-
-        if isinstance(part, MethodPart):
-            return MethodReader(part, participant)
-        return ExplanationJudge(part, participant)
 
 
 TASK = Judging()

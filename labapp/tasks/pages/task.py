@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from labapp.study.conditions import Scope
 from labapp.study.plan import PagesPart
@@ -11,7 +11,6 @@ from labapp.study.planner import Planner
 from labapp.study.plugins.item import EarlyDebrief, Item
 from labapp.study.plugins.machine import TextMachine
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 
 
 class TextItem(Item):
@@ -54,6 +53,8 @@ class DebriefItem(Item):
 class Pages(TaskType[PagesPart]):
     name = "pages"
     parts = (PagesPart,)
+    screens = "labapp.tasks.pages.screen:PagesScreen"
+    actors = "labapp.study.plugins.simulated:Reader"
     items = (TextItem, DebriefItem)
     instructs = ("text",)
 
@@ -74,12 +75,6 @@ class Pages(TaskType[PagesPart]):
 
     def machine(self, part: PagesPart, index: int, context: MachineContext) -> TextMachine:
         return TextMachine(part, index, context.pages(part.document))
-
-    def screen(self, part: PagesPart) -> str:
-        return "labapp.tasks.pages.screen:PagesScreen"
-
-    def simulate(self, part: PagesPart, participant: SimulatedParticipant) -> Actor[Any]:
-        return Reader(part, participant)
 
 
 TASK = Pages()

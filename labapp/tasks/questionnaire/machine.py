@@ -22,7 +22,7 @@ from labapp.record.events.trials import (
     SoundPlayed,
 )
 from labapp.study.conditions import as_tuple
-from labapp.study.instruments import Instrument, Item
+from labapp.study.instruments import Instrument, Item, dont_know
 from labapp.study.instruments.asking import AskedItems, own_name
 from labapp.study.instruments.items import Check
 from labapp.study.plan import QuestionnairePart
@@ -134,7 +134,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         return {
             own_name(self.instrument.id, name): values if item.id in ids else ()
             for item in self.instrument.items
-            for name, values in item.values_of_parts(state.answers.get(item.id)).items()
+            for name, values in dont_know.values_of_parts(item, state.answers.get(item.id)).items()
         }
 
     def asked(self, state: QuestionnaireState) -> AskedItems:
@@ -176,7 +176,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             for item in items
             if item.id in ids
             and (
-                item.is_missing(state.answers.get(item.id))
+                dont_know.is_missing(item, state.answers.get(item.id))
                 or (self.is_wrong(state, item) and not self.is_settled(state, item))
             )
         )
@@ -238,7 +238,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         match command:
             case Answer(item, value):
                 try:
-                    checked = self.instrument.item(item).check(value)
+                    checked = dont_know.check(self.instrument.item(item), value)
                 except (KeyError, ValueError):
                     return ()
                 if state.answers.get(item) == checked or item not in self.asked(state).ids:
@@ -288,7 +288,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         after = replace(state, answers={**state.answers, item: value})
         ids = self.asked(after).ids
         page = [each for each in self.instrument.pages[state.page] if each.id in ids]
-        answered = all(each.answered(after.answers.get(each.id)) for each in page)
+        answered = all(dont_know.answered(each, after.answers.get(each.id)) for each in page)
         if not self.instrument.advance or not answered:
             return ()
         return self.decide(after, Next(), now_ns)
@@ -342,7 +342,8 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 continue
             before = state.judged.get(item.id)
             attempt = 1 if before is None else before.attempt + 1
-            passed = item.is_right(state.answers[item.id])
+            value = state.answers[item.id]
+            passed = not dont_know.is_about_knowing(value) and item.is_right(value)
             event = CheckAnswered(self.instrument.id, item.id, attempt, passed)
             judged.append(UnstampedEvent(event, stage))
             if not passed:

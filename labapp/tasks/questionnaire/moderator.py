@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from labapp.study.instruments import Item, Rating
+from labapp.study.instruments import Item, Rating, dont_know
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine
 from labapp.tasks.questionnaire.machine import QuestionnaireState, QuestionnaireTask
@@ -52,7 +52,7 @@ def sheet_lines(task: QuestionnaireTask, sheet: QuestionnaireState) -> list[str]
         for item in task.instrument.pages[sheet.page]
         if item.id in ids
     ]
-    done = sum(item.answered(sheet.answers.get(item.id)) for item in asked)
+    done = sum(dont_know.answered(item, sheet.answers.get(item.id)) for item in asked)
     head = tr("questionnaire.answered", done=done, all=len(asked))
     if len(pages) > 1:
         place = tr("questionnaire.page", number=pages.index(sheet.page) + 1, all=len(pages))
@@ -65,15 +65,15 @@ def sheet_lines(task: QuestionnaireTask, sheet: QuestionnaireState) -> list[str]
 
 def _format_answer(item: Item, value: Any) -> str:
     """An answer on one line, or only that there is one."""
-    if not item.answered(value):
+    if not dont_know.answered(item, value):
         return "–"
     if item.withheld:
         return "✓"
-    if isinstance(item, Rating):
+    if isinstance(item, Rating) and not dont_know.is_unknown(value):
         if item.first:
             text = tr("task.value_of_last", value=value, last=item.last)
         else:
             text = tr("questionnaire.value_of_range", value=value, last=item.last)
         return text.replace(" ", "\N{NO-BREAK SPACE}")
-    text = " ".join(item.said(value).split())
+    text = " ".join(dont_know.say(item, value).split())
     return text if len(text) <= SAID_CHARACTERS else f"{text[:SAID_CHARACTERS]}…"

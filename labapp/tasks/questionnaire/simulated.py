@@ -15,7 +15,7 @@ import numpy as np
 from labapp.record.events.commands import Next
 from labapp.session.simulation.person import Experience
 from labapp.study.conditions import as_tuple
-from labapp.study.instruments import Item
+from labapp.study.instruments import Item, dont_know
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.questionnaire.machine import (
@@ -27,6 +27,8 @@ from labapp.tasks.questionnaire.machine import (
 
 PASSED_OVER = 0.2
 """Share of the optional items left out."""
+UNKNOWN = 0.05
+"""Share of the items that offer it that are answered by not knowing (ours)."""
 READS = 0.95
 """Share of the attention checks that are answered by somebody who reads (ours); the others are
 answered at random."""
@@ -117,4 +119,6 @@ def answer(item: Item, rng: np.random.Generator, leaning: float | None = None) -
         return None
     if item.right is not None and rng.random() < READS:
         return item.answer_of(as_tuple(item.right))
+    if item.dont_know and rng.random() < UNKNOWN:
+        return dont_know.unknown(item)
     return item.simulate(rng, leaning)

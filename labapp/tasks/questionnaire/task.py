@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from labapp.study import media
 from labapp.study.conditions import Scope
@@ -11,7 +11,6 @@ from labapp.study.plan import QuestionnairePart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.questionnaire.machine import QuestionnaireTask
 
 
@@ -40,6 +39,8 @@ class QuestionnaireItem(Item):
 class Questionnaire(TaskType[QuestionnairePart]):
     name = "questionnaire"
     parts = (QuestionnairePart,)
+    screens = "labapp.tasks.questionnaire.screen.questionnaire:QuestionnaireScreen"
+    actors = "labapp.tasks.questionnaire.simulated:Respondent"
     moderator = "labapp.tasks.questionnaire.moderator:QuestionnaireWords"
     told_elsewhere = (
         "response.changed",
@@ -74,16 +75,8 @@ class Questionnaire(TaskType[QuestionnairePart]):
         }
         return QuestionnaireTask(part, index, instrument, seconds, others)
 
-    def screen(self, part: QuestionnairePart) -> str:
-        return "labapp.tasks.questionnaire.screen.questionnaire:QuestionnaireScreen"
-
     def line(self, part: QuestionnairePart) -> str:
         return f"Questionnaire {part.instrument}"
-
-    def simulate(self, part: QuestionnairePart, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.questionnaire.simulated import Respondent
-
-        return Respondent(part, participant)
 
 
 TASK = Questionnaire()

@@ -123,7 +123,8 @@ class Reconstructor(Actor[ReconstructionPart]):
             runner.send(command, Source.SIMULATED)
             participant.after(0.0)
         elif command is not None:
-            participant.send(command, participant.pace.stride_s)
+            moving = isinstance(command, MoveDial)
+            participant.send(command, participant.pace.stride_s, moving=moving)
 
     def _is_ready(self, decided: Act) -> bool:
         """Whether what was decided is done at once; where not, it acts again when it is time."""

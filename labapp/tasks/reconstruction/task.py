@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from labapp.models.representations.space import LatentSpace
 from labapp.session.simulation.names import TURNS_DIALS
@@ -15,7 +15,6 @@ from labapp.study.plugins.machine import PartMachine, limit_words
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.study.representations import stages_of_models
 from labapp.tasks.reconstruction import planner as planning
 from labapp.tasks.reconstruction.events import TrialSolved
@@ -50,6 +49,10 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
         "your_picture",
     )
     parts = (TutorialPart, ReconstructionPart)
+    actors: ClassVar = {
+        ReconstructionPart: "labapp.tasks.reconstruction.simulated:Reconstructor",
+        TutorialPart: "labapp.tasks.reconstruction.simulated:TutorialPlayer",
+    }
     moderator = "labapp.tasks.reconstruction.moderator:ReconstructionWords"
     asks_again = True
     shown = ("trial.started",)
@@ -165,15 +168,6 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
             f"{self.summary(part)}; {solved} (alignment by the distance {part.distance}); can be "
             f"skipped {skips[part.skip]}"
         )
-
-    def simulate(
-        self, part: ReconstructionPart | TutorialPart, participant: SimulatedParticipant
-    ) -> Actor[Any]:
-        from labapp.tasks.reconstruction.simulated import Reconstructor, TutorialPlayer
-
-        if isinstance(part, TutorialPart):
-            return TutorialPlayer(part, participant)
-        return Reconstructor(part, participant)
 
 
 TASK = Reconstruction()

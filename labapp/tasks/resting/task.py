@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -12,7 +12,6 @@ from labapp.study.plan import BreakPart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.tasks.resting.machine import BreakMachine
 
 
@@ -37,6 +36,8 @@ class Resting(TaskType[BreakPart]):
     name = "break"
     own_words = ("break*",)
     parts = (BreakPart,)
+    screens = "labapp.tasks.resting.screen:BreakScreen"
+    actors = "labapp.study.plugins.simulated:Reader"
     moderator = "labapp.tasks.resting.moderator:BreakWords"
     items = (BreakItem,)
 
@@ -47,12 +48,6 @@ class Resting(TaskType[BreakPart]):
 
     def machine(self, part: BreakPart, index: int, context: MachineContext) -> BreakMachine:
         return BreakMachine(part, index)
-
-    def screen(self, part: BreakPart) -> str:
-        return "labapp.tasks.resting.screen:BreakScreen"
-
-    def simulate(self, part: BreakPart, participant: SimulatedParticipant) -> Actor[Any]:
-        return Reader(part, participant)
 
 
 TASK = Resting()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from labapp.session.simulation.names import TURNS_DIALS
 from labapp.study.conditions import Scope
@@ -14,7 +14,6 @@ from labapp.study.plugins.machine import PartMachine, TextMachine, limit_words
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PictureContext
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, Reader, SimulatedParticipant
 from labapp.study.representations import stages_of_models
 from labapp.tasks.single_dimension import planner as planning
 from labapp.tasks.single_dimension.events import AnswerGiven
@@ -43,6 +42,14 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
         "this_picture",
     )
     parts = (ExamplePart, SingleDimensionPart)
+    screens: ClassVar = {
+        SingleDimensionPart: "labapp.tasks.single_dimension.screen:SingleDimensionScreen",
+        ExamplePart: "labapp.tasks.single_dimension.screen:ExampleScreen",
+    }
+    actors: ClassVar = {
+        SingleDimensionPart: "labapp.tasks.single_dimension.simulated:Matcher",
+        ExamplePart: "labapp.study.plugins.simulated:Reader",
+    }
     moderator = "labapp.tasks.single_dimension.moderator:SingleDimensionWords"
     asks_again = True
     shown = ("question.shown",)
@@ -126,26 +133,12 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     ) -> ExamplePictures:
         return ExamplePictures(part, context)
 
-    def screen(self, part: SingleDimensionPart | ExamplePart) -> str:
-        if isinstance(part, ExamplePart):
-            return "labapp.tasks.single_dimension.screen:ExampleScreen"
-        return "labapp.tasks.single_dimension.screen:SingleDimensionScreen"
-
     def summary(self, part: SingleDimensionPart | ExamplePart) -> str:
         if isinstance(part, ExamplePart):
             return ""
         what = "practice questions" if part.role == "practice" else "questions"
         asked = f"{part.trials} single-dimension {what}, {part.visualisation}"
         return f"{asked}{limit_words(part)}"
-
-    def simulate(
-        self, part: SingleDimensionPart | ExamplePart, participant: SimulatedParticipant
-    ) -> Actor[Any]:
-        from labapp.tasks.single_dimension.simulated import Matcher
-
-        if isinstance(part, ExamplePart):
-            return Reader(part, participant)
-        return Matcher(part, participant)
 
 
 TASK = SingleDimension()

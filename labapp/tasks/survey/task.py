@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.registry import MachineContext, TaskType
-from labapp.study.plugins.simulated import Actor, SimulatedParticipant
+from labapp.study.plugins.simulated import Actor
 from labapp.tasks.survey.events import FinishSurvey, OpenSurvey
 from labapp.tasks.survey.machine import (
     SurveyItem,
@@ -29,6 +28,8 @@ class Survey(TaskType[SurveyPart]):
     name = "survey"
     own_words = ("survey*",)
     parts = (SurveyPart,)
+    screens = "labapp.tasks.survey.screen:SurveyScreen"
+    actors = "labapp.tasks.survey.task:SurveyRespondent"
     moderator = "labapp.tasks.survey.moderator:SurveyWords"
     told_elsewhere = ("survey.shown", "survey.opened", "survey.returned")
     items = (SurveyItem,)
@@ -48,14 +49,8 @@ class Survey(TaskType[SurveyPart]):
     def machine(self, part: SurveyPart, index: int, context: MachineContext) -> SurveyMachine:
         return SurveyMachine(part, index, of_session(part.link, context.planned))
 
-    def screen(self, part: SurveyPart) -> str:
-        return "labapp.tasks.survey.screen:SurveyScreen"
-
     def summary(self, part: SurveyPart) -> str:
         return f"{OPENED_BY[part.open_with]}: {part.link}"
-
-    def simulate(self, part: SurveyPart, participant: SimulatedParticipant) -> Actor[Any]:
-        return SurveyRespondent(part, participant)
 
 
 TASK = Survey()

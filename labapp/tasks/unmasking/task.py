@@ -11,7 +11,6 @@ from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.registry import MachineContext, TaskType, Values
-from labapp.study.plugins.simulated import Actor, SimulatedParticipant
 from labapp.tasks.unmasking.events import ResponseGiven
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart
@@ -22,6 +21,8 @@ class Unmasking(TaskType[UnmaskingPart]):
     name = "unmasking"
     own_words = ("unmasking_*", "break*")
     parts = (UnmaskingPart,)
+    screens = "labapp.tasks.unmasking.screen:UnmaskingScreen"
+    actors = "labapp.tasks.unmasking.simulated:Observing"
     moderator = "labapp.tasks.unmasking.moderator:UnmaskingWords"
     asks_again = True
     shown = ("stimulus.shown",)
@@ -93,9 +94,6 @@ class Unmasking(TaskType[UnmaskingPart]):
     def machine(self, part: UnmaskingPart, index: int, context: MachineContext) -> UnmaskingTask:
         return UnmaskingTask(part, index)
 
-    def screen(self, part: UnmaskingPart) -> str:
-        return "labapp.tasks.unmasking.screen:UnmaskingScreen"
-
     def summary(self, part: UnmaskingPart) -> str:
         if part.role == "practice":
             return f"{part.trials} masked pictures of one image"
@@ -109,11 +107,6 @@ class Unmasking(TaskType[UnmaskingPart]):
         of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
         within = f"{len(part.sequences)} sequences of {len(part.unmasked.percents)} masks"
         return f"{part.trials} masked pictures ({within}), {of}"
-
-    def simulate(self, part: UnmaskingPart, participant: SimulatedParticipant) -> Actor[Any]:
-        from labapp.tasks.unmasking.simulated import Observing
-
-        return Observing(part, participant)
 
 
 TASK = Unmasking()

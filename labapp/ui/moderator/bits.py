@@ -41,6 +41,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
+    QProgressBar,
     QScrollArea,
     QSizePolicy,
     QStyle,
@@ -62,6 +63,8 @@ from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import equip, metrics, restyle, smooth, write_with
 
 ICON_PX = 20
+STEPS = 1000
+"""Of a bar of progress."""
 column, fill, row, label, Gap = (
     controls.column,
     controls.fill,
@@ -122,6 +125,25 @@ def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Pat
     asked = QFileDialog.Option.DontConfirmOverwrite
     path, _ = QFileDialog.getSaveFileName(parent, title, str(Path.home() / name), kinds, "", asked)
     return Path(path) if path else None
+
+
+def ask_path(parent: QWidget, title: str, kinds: str = "") -> str:
+    """The file that somebody chooses, beginning in the home folder; empty where nobody does."""
+    return QFileDialog.getOpenFileName(parent, title, str(Path.home()), kinds)[0]
+
+
+class WorkBar(QProgressBar):
+    """How far a command is. name: for who hears the screen."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(textVisible=False)
+        self.setAccessibleName(name)
+        self.setFixedHeight(theme.SPACE_S)
+
+    def set_share(self, share: float | None) -> None:
+        """How much is done, 0 to 1; None where nobody knows."""
+        self.setRange(0, 0 if share is None else STEPS)
+        self.setValue(round((share or 0) * STEPS))
 
 
 def line_edit(name: str, placeholder: str = "", longest: int = NOTE_LIMIT) -> QLineEdit:

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLineEdit,
     QPlainTextEdit,
-    QProgressBar,
     QWidget,
 )
 
@@ -39,8 +38,6 @@ WIDE = 760
 """Of a window with a table, in logical pixels."""
 ROW_PX = 30
 TABLE_PX = 190
-STEPS = 1000
-"""Of the bar."""
 
 
 class CommandForm(QWidget):
@@ -77,10 +74,7 @@ class CommandForm(QWidget):
         self.close_ = Button(tr("button.close"))
         self.stop = Button(tr("button.stop"))
         self.stop.hide()
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setFixedHeight(theme.SPACE_S)
-        self.bar.setAccessibleName(tr("form.progress"))
+        self.bar = bits.WorkBar(tr("form.progress"))
         self.bar.hide()
         self.state.hide()
         self.stop.clicked.connect(self.stop_requested)
@@ -165,13 +159,7 @@ class CommandForm(QWidget):
         for widget in (self.bar, self.stop):
             widget.setVisible(running and self._stoppable)
         self.stop.setEnabled(True)
-        self.set_share(None)
-
-    def set_share(self, share: float | None) -> None:
-        """How much is done, 0 to 1; None where nobody knows."""
-        self.bar.setRange(0, 0 if share is None else STEPS)
-        if share is not None:
-            self.bar.setValue(round(share * STEPS))
+        self.bar.set_share(None)
 
     def add_wide(self, *items: QWidget) -> None:
         """Rows as wide as the window."""

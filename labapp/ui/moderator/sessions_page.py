@@ -15,7 +15,6 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QPoint,
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -717,8 +716,7 @@ class SessionCard(bits.Card):
 
     def _choose_file(self) -> None:
         kinds = f"{tr('sessions.studies')} (*.yaml *.yml)"
-        title, home = tr("sessions.open_file_title"), str(Path.home())
-        if path := QFileDialog.getOpenFileName(self, title, home, kinds)[0]:
+        if path := bits.ask_path(self, tr("sessions.open_file_title"), kinds):
             self.choose_file(Path(path))
 
     def choose_file(self, path: Path) -> None:

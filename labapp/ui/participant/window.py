@@ -305,14 +305,12 @@ class ParticipantWindow(Fitted, QWidget):
             self._focus_before = self._release_focus()
             self.stack.setCurrentWidget(self.cover)
             self.bottom.show_foot(Foot())
-            self.top.hide_help()
         if offered:
             if self.screen_shown is not None:
                 self.screen_shown.wish = "content"  # the focus never comes back to Skip
             if self.leave.isHidden():
                 self._focus(self.cover.back)
-        if self.session.finished:
-            self.top.show_head(Head())
+        show_head_under_cover(self.top, self.session, self.screen_shown, self._shown_part)
 
     def _release_focus(self) -> QWidget | None:
         """Take the focus from what is about to be hidden: Qt would hand it on, to some dial."""
@@ -684,6 +682,20 @@ def show_look(shown: Shown, look: Look) -> None:
         enlarging.show_look(payload.picture, payload.x, payload.y, payload.scale)
 
 
+def show_head_under_cover(
+    top: TopBar, session: SessionView, shown: Screen | None, made_for: int | None
+) -> None:
+    """Let the top bar name the place in the study while a page covers the screen, and nothing that
+    can be opened; once the session is over, nothing at all. made_for: the index of the part that
+    the screen was made for."""
+    if session.finished:
+        top.show_head(Head())
+    elif shown is not None and session.ready and session.index == made_for:
+        top.show_head(replace(shown.head(), help=""))
+    else:
+        top.hide_help()
+
+
 class LookWatcher(QObject):
     """Tells the session how its window looks, where that is otherwise than it knows: one event at a
     time, at most ten a second. How far something is moved is told once it rests.
@@ -831,14 +843,10 @@ class WindowPicture:
         self.cover.say(*cover, back=self.session.take_back_words())
         self.stack.setCurrentWidget(self.cover)
         self.bottom.show_foot(Foot())
-        self.top.hide_help()
         session = self.session
-        if session.finished:
-            self.top.show_head(Head())
-        elif self.screen is not None and session.ready and session.index == self._index:
-            # The bar stays as it was before the pause, wherever a replay came from.
+        if self.screen is not None and session.ready and session.index == self._index:
             self.screen.render_state()
-            self.top.show_head(self.screen.head())
+        show_head_under_cover(self.top, session, self.screen, self._index)
 
     def draw(self, room: QSize, ratio: float) -> QPixmap:
         """The window in a room of so many logical pixels, on a display of so many pixels each."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtWidgets import QLineEdit
 
 from labapp.base.errors import LabappError
 from labapp.coding.annotations.codebook import (
@@ -357,10 +357,7 @@ class CodebookEditor(TableForm):
         wanted = self.begin.currentData()
         try:
             if wanted == OTHER:
-                title = tr("codebook.file_title")
-                path, _ = QFileDialog.getOpenFileName(
-                    self, title, str(Path.home()), "REFI-QDA (*.qdc)"
-                )
+                path = bits.ask_path(self, tr("codebook.file_title"), "REFI-QDA (*.qdc)")
                 if not path:
                     return
                 incoming.write_codebook(

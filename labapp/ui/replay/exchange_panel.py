@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QRect, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QFrame, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QWidget
 
 from labapp.base.errors import AnnotationError, LabappError
 from labapp.base.messages import Message
@@ -317,21 +317,15 @@ class ExchangePanel(QFrame):
 
     def _ask_in(self) -> None:
         ends = " ".join(f"*{form.suffix}" for form in FORMATS.values() if form.read is not None)
-        path, _ = QFileDialog.getOpenFileName(
-            self,
-            tr("exchange.file_of_other"),
-            str(Path.home()),
-            f"{tr('exchange.files_of_others')} ({ends});;{tr('exchange.all_files')} (*)",
-        )
-        if path:
+        kinds = f"{tr('exchange.files_of_others')} ({ends});;{tr('exchange.all_files')} (*)"
+        if path := bits.ask_path(self, tr("exchange.file_of_other"), kinds):
             self._file = Path(path)
             self._again()
 
     def _ask_names(self) -> None:
         path = ""
         if self._names is None:
-            title = tr("exchange.names_table")
-            path, _ = QFileDialog.getOpenFileName(self, title, str(Path.home()), "CSV (*.csv)")
+            path = bits.ask_path(self, tr("exchange.names_table"), "CSV (*.csv)")
         self._names = Path(path) if path else None
         self.names.setText(tr("exchange.no_names") if path else tr("exchange.names"))
         self._again()

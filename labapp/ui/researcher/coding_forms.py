@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog
 
 from labapp.base.reading.values import json_value
 from labapp.coding.annotations.codebook import Codebook, versions_of
@@ -222,10 +221,7 @@ class SpeakersForm(TableForm):
         self._send("--map", str(table))
 
     def _ask_table(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(
-            self, tr("speakers.table_title"), str(Path.home()), "CSV (*.csv *.tsv)"
-        )
-        if path:
+        if path := bits.ask_path(self, tr("speakers.table_title"), "CSV (*.csv *.tsv)"):
             self._send("--map", path)
 
     def _send(self, *options: str) -> None:
@@ -435,11 +431,8 @@ class VideosForm(TableForm):
 
     def _ask_new(self) -> None:
         kinds = "*.mp4 *.mov *.mkv *.webm *.avi *.mpg *.mpeg *.ts *.wmv *.ogv *.flv"
-        title = tr("videos.add_title")
-        path, _ = QFileDialog.getOpenFileName(
-            self, title, str(Path.home()), f"{tr('videos.files')} ({kinds});;* (*)"
-        )
-        if path:
+        kinds = f"{tr('videos.files')} ({kinds});;* (*)"
+        if path := bits.ask_path(self, tr("videos.add_title"), kinds):
             self._send("add", path)
 
     def _ask_remove(self) -> None:

@@ -17,7 +17,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QProgressBar,
     QStackedWidget,
     QWidget,
 )
@@ -246,10 +245,7 @@ class CodingPage(QWidget):
             ),
             self.files_menu: (self.exchange, self.videos, self.check),
         }
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        self.bar.setFixedHeight(theme.SPACE_S)
-        self.bar.setAccessibleName(tr("form.progress"))
+        self.bar = bits.WorkBar(tr("form.progress"))
         self.stop = Button(tr("button.stop"), "compact")
         self.transcribe = Button(tr("coding_page.transcribe_ask"))
         self.drawing = self._drawing_line()
@@ -415,14 +411,8 @@ class CodingPage(QWidget):
         self._working = working
         self.working.setVisible(working)
         self.stop.setEnabled(working)
-        self.set_share(None)
+        self.bar.set_share(None)
         self._show_selection()
-
-    def set_share(self, share: float | None) -> None:
-        """How much of it is done; None where nobody knows."""
-        self.bar.setRange(0, 0 if share is None else STEPS)
-        if share is not None:
-            self.bar.setValue(round(share * STEPS))
 
     def _turn(self, page: int) -> None:
         self.pages.setCurrentIndex(page)
@@ -560,13 +550,11 @@ class CodingPage(QWidget):
 
     def _open_pack(self) -> None:
         title = tr("coding_page.open_pack_title")
-        path, _ = QFileDialog.getOpenFileName(self, title, str(Path.home()), "ZIP (*.zip)")
-        if path:
+        if path := bits.ask_path(self, title, "ZIP (*.zip)"):
             self.pack_opened.emit(Path(path))
 
     def _receive(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, tr("coding_page.pack_title"), str(Path.home()))
-        if path:
+        if path := bits.ask_path(self, tr("coding_page.pack_title")):
             self.receive_requested.emit(Path(path))
 
     def _agreement(self) -> None:
@@ -577,8 +565,6 @@ class CodingPage(QWidget):
 
 
 MODEL_WIDTH, LANGUAGE_WIDTH, WORDS_WIDTH = 220, 190, 230
-STEPS = 1000
-"""Of the bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -629,10 +615,7 @@ class SpeechPanel(QWidget):
         self.language = bits.line_edit(spoken, tr("coding_page.study_language"), LONGEST)
         self.words = bits.line_edit(expected, expected, LONGEST)
         self.find_words = Button(tr("button.choose"), "compact")
-        self.bar = QProgressBar()
-        self.bar.setRange(0, STEPS)
-        self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("coding_page.written_tip"))
+        self.bar = bits.WorkBar(tr("coding_page.written_tip"))
         self.single = Button(tr("coding_page.this_session"), "compact")
         self.all = Button(tr("coding_page.all_pending"), "compact")
         self.stop = Button(tr("button.stop"), "compact")
@@ -653,7 +636,6 @@ class SpeechPanel(QWidget):
 
     def _build(self) -> None:
         column = bits.fill(bits.column(self, theme.SPACE_XS), bits.hairline())
-        self.bar.setFixedHeight(theme.SPACE_S)
         self.choices, self.work = QWidget(), QWidget()
         for field, width in (
             (self.model, MODEL_WIDTH),
@@ -696,12 +678,6 @@ class SpeechPanel(QWidget):
         self.choices.setVisible(not working)
         self._look()
 
-    def set_share(self, share: float | None) -> None:
-        """How much is done; None where nobody knows."""
-        self.bar.setRange(0, 0 if share is None else STEPS)
-        if share is not None:
-            self.bar.setValue(round(share * STEPS))
-
     def _look(self) -> None:
         ready = self.model.currentData() is not None and not self._working
         self.single.setEnabled(ready and bool(self._session))
@@ -725,9 +701,7 @@ class SpeechPanel(QWidget):
             self._choose(path)
 
     def _ask_words(self) -> None:
-        title = tr("coding_page.expected_words_title")
-        path, _ = QFileDialog.getOpenFileName(self, title, str(Path.home()))
-        if path:
+        if path := bits.ask_path(self, tr("coding_page.expected_words_title")):
             self.words.setText(path)
 
     def _at(self) -> str:

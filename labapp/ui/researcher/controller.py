@@ -709,9 +709,9 @@ class CodingWork(QObject):
         self._work.ask_to_end()
 
     def _show_progress(self, progress: Progress) -> None:
-        self.page.set_share(progress.share)
+        self.page.bar.set_share(progress.share)
         if self._of_form is not None:
-            self._of_form.set_share(progress.share)
+            self._of_form.bar.set_share(progress.share)
 
     # --- what came of it --------------------------------------------------------------------------
 
@@ -863,7 +863,7 @@ class SpeechWork(QObject):
             arguments += ["--words", wanted.words]
         self._at = ""
         self.panel.set_working(True)
-        self.panel.set_share(None)
+        self.panel.bar.set_share(None)
         self.panel.set_state(tr("transcribing.opening"))
         self._job.start(arguments)
 
@@ -879,7 +879,7 @@ class SpeechWork(QObject):
         self._job.ask_to_end()
 
     def _progressed(self, progress: Progress) -> None:
-        self.panel.set_share(progress.share)
+        self.panel.bar.set_share(progress.share)
         if not progress.share:
             return
         percent = number(f"{100 * progress.share:.0f}")

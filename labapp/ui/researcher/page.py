@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -36,9 +36,21 @@ from PySide6.QtWidgets import (
 from labapp.base.errors import RecordError
 from labapp.base.reading import files
 from labapp.base.reading.tables import original
+from labapp.base.report.labels import Labels
 from labapp.record.journal.sessions import SessionSummary
+from labapp.study.design import Declared
 from labapp.ui import theme
-from labapp.ui.language import N_, Phrases, counted, number, phrases, tr, tr_known, translate_phrase
+from labapp.ui.language import (
+    N_,
+    Phrases,
+    counted,
+    current_language,
+    number,
+    phrases,
+    tr,
+    tr_known,
+    translate_phrase,
+)
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.sessions_page import ID, LENGTH, STATE, SessionColumn, SessionView
@@ -385,18 +397,20 @@ class ResultsView(Scrolled):
         if not lines:
             self.show_text(tr("results.none_counted"))
             return
-        layout = self.begin()
+        layout, labels = self.begin(), results.labels.get(study, Labels({}))
         # Where nothing has a median (of judged and masked pictures) there is no column for it.
         columns = 3 if any(line.median is not None for line in lines) else 2
         for group, own in groupby(lines, key=lambda line: line.group):
             if group:
-                layout.addWidget(bits.label(group_text(group), "heading", wrap=True))
+                layout.addWidget(bits.label(group_text(labels.put(group)), "heading", wrap=True))
             for (quantity, unit), some in groupby(own, key=lambda row: (row.quantity, row.unit)):
-                layout.addWidget(_measure(quantity, unit, list(some), columns))
+                layout.addWidget(_measure(quantity, unit, list(some), columns, labels))
         layout.addStretch(1)
 
 
-def _measure(quantity: str, unit: str, lines: Sequence[MeanLine], columns: int) -> QWidget:
+def _measure(
+    quantity: str, unit: str, lines: Sequence[MeanLine], columns: int, labels: Labels
+) -> QWidget:
     """One measure: a row for each model. columns: of numbers."""
     box = QWidget()
     grid = QGridLayout(box)
@@ -408,18 +422,24 @@ def _measure(quantity: str, unit: str, lines: Sequence[MeanLine], columns: int) 
         grid.setColumnMinimumWidth(column, width)
     phrase = tr_known(unit, UNITS)  # a sign is the same everywhere
     wide = 1 if len(phrase) > SHORT else columns  # of the title; the unit has the rest
-    grid.addWidget(bits.label(title(quantity), "strong", wrap=True), 0, 0, 1, wide)
+    grid.addWidget(bits.label(_title(quantity, labels), "strong", wrap=True), 0, 0, 1, wide)
     right = _right(bits.label(phrase, "secondary", wrap=True))
     grid.addWidget(right, 0, wide, 1, columns + 1 - wide)
     for column, text in enumerate(HEADINGS[: columns + 1]):
         head = bits.label(text if text == "n" else tr(text), "caption")
         grid.addWidget(head if column == 0 else _right(head), 1, column)
     for row, line in enumerate(lines, start=2):
-        grid.addWidget(bits.ElidedLabel(line.of or tr("results.all")), row, 0)
+        grid.addWidget(bits.ElidedLabel(labels.put(line.of) or tr("results.all")), row, 0)
         numbers = (str(line.n), spread(line), value(line.median))
         for column, text in enumerate(numbers[:columns], start=1):
             grid.addWidget(_right(bits.label(text)), row, column)
     return box
+
+
+def _title(quantity: str, labels: Labels) -> str:
+    """What was measured: as the study calls it, or else as labapp does."""
+    labelled = labels.put(quantity)
+    return title(quantity) if labelled == quantity else labelled
 
 
 def _right(label: QLabel) -> QLabel:
@@ -757,22 +777,25 @@ class MeanLine:
 
 @dataclass(frozen=True)
 class Results:
-    """report: the page; figures: pictures of the analysis, in the report's order."""
+    """report: the page; figures: pictures of the analysis, in the report's order; labels: by study
+    what it calls outcomes and models."""
 
     folder: Path
     report: Path
     quality: Mapping[Key, Quality]
     lines: tuple[MeanLine, ...]
     figures: tuple[Path, ...]
+    labels: Mapping[str, Labels] = field(default_factory=dict)
 
 
 def read_results(folder: Path) -> Results:
     """Raises RecordError where the folder is not that of a whole analysis."""
     try:
+        people = list(_rows(folder / "participants.csv"))
         quality = {
-            (row["study"], row["participant"], row["session"]): _quality(row)
-            for row in _rows(folder / "participants.csv")
+            (row["study"], row["participant"], row["session"]): _quality(row) for row in people
         }
+        labels = {row["study"]: _labels(row.get("declared", "")) for row in people}
         names = {
             (row["study"], row["method"]): row["method_name"]
             for row in _rows(folder / "masked_predictions.csv")
@@ -785,7 +808,14 @@ def read_results(folder: Path) -> Results:
             safe="The sessions are untouched.",
             todo="Analyse again.",
         ) from error
-    return Results(folder, folder / "report.html", quality, lines, _figures(folder / "figures"))
+    return Results(
+        folder, folder / "report.html", quality, lines, _figures(folder / "figures"), labels
+    )
+
+
+def _labels(declared: str) -> Labels:
+    """The labels in what a study declares (JSON), in the language of the windows."""
+    return Labels(Declared.model_validate_json(declared or "{}").labels_in(current_language()))
 
 
 def _figures(folder: Path) -> tuple[Path, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit
 
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits
@@ -135,8 +135,7 @@ class MergeForm(CommandForm):
 
     def _ask_file(self) -> None:
         kinds = f"{tr('sharing.file_kinds')} (*.csv *.tsv *.txt *.xlsx *.sav)"
-        path, _ = QFileDialog.getOpenFileName(self, tr("sharing.file"), str(Path.home()), kinds)
-        if path:
+        if path := bits.ask_path(self, tr("sharing.file"), kinds):
             self.file.setText(path)
 
     def send(self) -> None:

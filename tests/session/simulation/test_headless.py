@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -51,7 +52,6 @@ from labapp.session.simulation.simulation_job import (
 from labapp.session.simulation.strategies import STRATEGIES
 from labapp.study.allocation import rule_of
 from labapp.study.loading import LoadedStudy, list_shipped, load
-from labapp.study.plugins.registry import TaskType
 from labapp.tasks.pages.task import TASK
 from labapp.tasks.reconstruction import simulated
 from tests.helpers.drawn import drawn_study
@@ -370,7 +370,7 @@ def test_an_item_that_takes_no_answer_is_named(
 def test_a_part_of_an_unknown_kind_is_named_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(TASK), "simulate", TaskType.simulate)
+    monkeypatch.setattr(type(TASK), "actors", "")
     with pytest.raises(Stuck, match="parts of the kind 'text'"):
         play(tmp_path, written_study(tmp_path / "study"))
     assert not is_finished(read_verified_events(written_session(tmp_path / "data")))
@@ -379,9 +379,36 @@ def test_a_part_of_an_unknown_kind_is_named_at_once(
 def test_a_driver_that_lost_its_thread_is_told_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Driver, "send", lambda *_: None)
+    monkeypatch.setattr(Driver, "send", lambda *_, **__: None)
     with pytest.raises(Stuck, match="made no progress for 120 s"):
         play(tmp_path, written_study(tmp_path / "study"))
+
+
+@pytest.mark.parametrize(
+    ("took_ms", "moving", "windows", "waits_s"),
+    [
+        (15, True, True, 0.005),
+        (50, True, True, 0.0),
+        (15, False, True, 0.02),
+        (15, True, False, 0.02),
+    ],
+)
+def test_a_hand_on_its_way_does_not_wait_for_what_is_drawn(
+    took_ms: int, moving: bool, windows: bool, waits_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, waits = FakeClock(), []
+    runner: Any = SimpleNamespace(
+        clock=clock,
+        part=None,
+        send=lambda *_: clock.set_ns(clock.now_ns() + took_ms * 1_000_000),
+        scheduler=SimpleNamespace(call_later=lambda seconds, act: waits.append(seconds)),
+    )
+    monkeypatch.setattr(Driver, "lasts", lambda self, seconds: seconds)
+    driven = Driver(runner, print, "random", 1, "P01", FAST, paints=not windows)
+    for _ in range(3):  # what was late is never caught up with
+        driven.send(Pause("a stride"), FAST.stride_s, moving=moving)
+        clock.set_ns(clock.now_ns() + round(waits[-1] * 1e9))
+    assert waits[1:] == pytest.approx([waits_s, waits_s])
 
 
 @pytest.mark.parametrize(("alone", "told"), [(True, 1), (False, 0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,11 +11,18 @@ import pytest
 
 from labapp.analysis import sections
 from labapp.analysis.design.sections import summary
-from labapp.analysis.inference import holm
+from labapp.analysis.inference import EQUIVALENT, holm
 from labapp.analysis.task_report import HypothesisResult, default_analyses, reports
 from labapp.base.report.page import join_parts
+from labapp.study import loading
 from labapp.study.design import Hypothesis
-from labapp.tasks.concept_repair.report.forecast_section import hypothesis_results
+from labapp.tasks.concept_repair.report.forecast_section import (
+    TYPES,
+    by_type,
+    declared_rows,
+    hypothesis_results,
+    of_forecasts,
+)
 from labapp.tasks.concept_repair.report.forecasts import (
     PURITY,
     SENSITIVITY,
@@ -22,6 +30,7 @@ from labapp.tasks.concept_repair.report.forecasts import (
     TRUST,
     Forecasts,
     d_prime,
+    fitted_line,
     model_estimates,
     person_scores,
     slope_over_models,
@@ -38,6 +47,7 @@ def models_of(count: int) -> pd.DataFrame:
         {
             "name": [f"m{n}" for n in range(count)],
             "task_accuracy": 90.0 + np.arange(count) % 5 / 10,
+            "concept_accuracy": 97.0,
             "leak_rate": np.linspace(0.01, 0.1, count) ** 2,
             PURITY: purity,
             "ois_common_sd": 0.007,
@@ -164,6 +174,32 @@ def test_a_slope_is_that_of_a_regression() -> None:
     )
 
 
+def test_the_band_is_that_of_a_regression() -> None:
+    """Of statsmodels."""
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=24)
+    y = 0.3 * x + rng.normal(size=24)
+    made = fitted_line(y, x)
+    assert made is not None
+    along, line, half = made
+    known = sm.OLS(y, sm.add_constant(x)).fit().get_prediction(sm.add_constant(along))
+    low, high = known.conf_int(alpha=0.05).T
+    assert line == pytest.approx(known.predicted_mean)
+    assert (line - half, line + half) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_each_type_of_change_has_a_row() -> None:
+    made = study(lambda kind, z: (0.5 if kind == "leaks" else 0.25, 0.75))
+    page = str(by_type(made))
+    for kind, words in TYPES.items():
+        assert words in page
+        shares = made.people.groupby("person")[f"moved_{kind}"].sum() / (EACH * TYPE)
+        assert f"{100 * shares.mean():.1f}" in page
+    assert page.count(f"{PEOPLE * EACH * TYPE:,}") == 3
+
+
 def test_rows_become_counts_by_participant_and_model() -> None:
     rows = pd.DataFrame(
         [
@@ -188,11 +224,39 @@ def test_declared_tests_begin_the_summary() -> None:
     assert [each.hypothesis.test for each in tested] == list(TESTS)
     assert all("t(22) = " in each.words and "95 % interval" in each.words for each in tested)
     assert all("corrected p" in each.words for each in tested[:2])
+    assert "not within ± 0.3" in tested[0].words
+    assert "within ± 0.5: too small to matter" in tested[1].words
+    assert all("90 % interval" not in each.words for each in tested[2:])
     people = pd.DataFrame({"included": [True], "excluded_because": [""]})
     page = str(join_parts(summary(people, None, {}, tested)))
     assert page.index("supported") < page.index("not supported")
     why = study(lambda kind, z: (0.5, 0.5), count=11)
     assert "not tested" in str(join_parts(summary(people, None, {}, list(hypothesis_results(why)))))
+
+
+def test_the_report_has_each_registered_test_and_calls_no_other_primary() -> None:
+    """As the shipped study declares them, which is what a registration records."""
+    registered = loading.load("concept-forecast").study.hypotheses
+    made = study(lambda kind, z: (0.5 - 0.12 * (kind == "leaks") * z, 0.85))
+    made = replace(made, declared=registered)
+    page = str(join_parts([*of_forecasts(made), by_type(made)]))
+    for hypothesis in registered:
+        assert page.count(f"{hypothesis.role}, {hypothesis.test}<") == 1
+    primary = [each for each in registered if each.role == "primary"]
+    assert page.count("primary,") == len(primary) == 2
+    assert page.count("secondary,") == len(registered) - 2
+    assert "confirm" not in page
+    rows = declared_rows(made)
+    assert {row.role for row in rows if row.item in {f"4 {each.test}" for each in primary}} == {
+        "primary"
+    }
+    assert [row.item for row in rows if row.direction != EQUIVALENT] == [
+        f"4 {each.test}" for each in registered
+    ]
+    hidden = replace(made, declared=registered[1:2])
+    page = str(join_parts(of_forecasts(hidden)))
+    assert "card_trust" in page
+    assert "leak_sensitivity" not in page, "what is not declared is not tested"
 
 
 def test_a_report_with_declared_tests_comes_before_the_analyses_by_the_design() -> None:

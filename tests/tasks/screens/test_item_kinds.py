@@ -5,7 +5,7 @@ is covered by an entry of `CASES`."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,21 @@ from labapp.analysis import load
 from labapp.analysis.data_files import long
 from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.sources import outcomes_of
-from labapp.analysis.item_sections import item_sections, show_choices, show_texts
+from labapp.analysis.item_sections import (
+    item_sections,
+    show_choices,
+    show_texts,
+    show_unknown,
+)
 from labapp.analysis.planes import draw_kinds
 from labapp.base import resources
+from labapp.base.errors import StudyError
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
 from labapp.session.replay.history import History
 from labapp.session.simulation.simulation_job import simulate_study
-from labapp.study.instruments import Instrument
-from labapp.study.instruments.kinds import ITEM_KINDS, cells_of, form_of
+from labapp.study.instruments import Instrument, dont_know
+from labapp.study.instruments.kinds import ITEM_KINDS, by_parts, cells_of, form_of
 from labapp.study.loading import load as load_study
 from labapp.tasks.questionnaire.screen.kinds.slider import NumberSlider
 from labapp.tasks.questionnaire.screen.questionnaire import Page
@@ -226,11 +232,14 @@ def test_every_kind_has_a_case() -> None:
     assert list(CASES) == list(ITEM_KINDS)
 
 
-def instrument_of(*kinds: str, **more: Any) -> str:
-    """The file of a questionnaire with an item of each of these kinds, called like it."""
+def instrument_of(*kinds: str, dont_know: Any = None, check: Any = None, **more: Any) -> str:
+    """The file of a questionnaire with an item of each of these kinds, called like it. dont_know,
+    check: of each item."""
+    own = {"dont_know": dont_know, "check": check}
     items = [
         {"id": f"i_{kind}", "kind": kind, "text": f"Q {kind}", "identifying": False}
         | CASES[kind].item
+        | {key: value for key, value in own.items() if value is not None}
         for kind in kinds
     ]
     sheet = {"id": "kinds", "version": 1, "title": "Kinds", "source": "Ours", "per_page": 3}
@@ -392,6 +401,101 @@ def test_it_fits_the_screens_of_the_lab(
     assert out_of_reach(asked.holder) == []
 
 
+UNKNOWN = {"en": "I don't know", "de": "Weiß ich nicht"}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_every_kind_can_be_answered_by_not_knowing(
+    kind: str, tmp_path: Path, open_room: Any, open_window: Any, qapp: QApplication
+) -> None:
+    """By mouse, finger and keys; taken back; answered after all; told to a screen reader."""
+    room = open_room(study=write_study(tmp_path, "de", kinds=(kind,), dont_know=UNKNOWN))
+    window = open_window(room)
+    window.resize(1366, 768)
+    qapp.processEvents()
+    screen, item = window.screen_shown, window.screen_shown.pages[0].items[0]
+    (view,), box = screen.pages[0].views, screen.pages[0].unknown[item.id]
+    assert interface_of(box).text(Told.Name) == UNKNOWN["de"]
+    assert item.title in interface_of(box).text(Told.Description)
+    unknown = dont_know.unknown(item)
+
+    def value() -> Any:
+        qapp.processEvents()
+        return screen.state.answers.get(item.id)
+
+    for tap in (by_mouse, by_finger):
+        tap(box)
+        assert value() == unknown
+        assert box.isChecked()
+        tap(box)
+        assert value() == dont_know.TAKEN_BACK
+        assert not box.isChecked()
+    view.answered.emit(CASES[kind].answer)
+    assert value() == CASES[kind].answer
+    box.setFocus()
+    press(Key.Key_Space)
+    assert value() == unknown
+    assert out_of_reach(window) == []
+    screen.right()
+    qapp.processEvents()
+    path = room.session.folder.path
+    room.session.close("over")
+    record = open_record(path)
+    (submitted,) = [row for row in record.rows if row.kind == "questionnaire.submitted"]
+    stored = submitted.event().payload["answers"]
+    assert stored == json.loads(json.dumps({item.id: unknown}))
+    tables = load(path.parent)
+    rows = tables.answers.set_index("item")
+    assert set(rows.index) == {part.id for part in item.parts()}
+    assert rows["dont_know"].all()
+    assert rows[["value", "value_text"]].isna().all(axis=None)
+    assert set(rows["kind"]) == {ITEM_KINDS[kind].form or kind}
+    frame = long(tables).frame
+    assert all(frame[f"kinds_{part.id}_dont_know"].all() for part in item.parts())
+    assert "Answered by not knowing" in "".join(map(str, show_unknown(tables.answers)))
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_not_knowing_has_no_value(kind: str) -> None:
+    file = instrument_of(kind, dont_know="No idea")
+    (item,) = Instrument.parse(Path("kinds.yaml"), file.encode()).items
+    (silent,) = Instrument.parse(Path("kinds.yaml"), instrument_of(kind).encode()).items
+    unknown = dont_know.unknown(item)
+    assert dont_know.check(item, json.loads(json.dumps(unknown))) == unknown
+    assert dont_know.answered(item, unknown)
+    assert not dont_know.is_missing(item, unknown)
+    assert dont_know.is_missing(item, dont_know.TAKEN_BACK) is item.required
+    assert not dont_know.answered(item, dont_know.TAKEN_BACK)
+    assert dont_know.say(item, unknown) == "No idea"
+    cells = {f"{item.id}_{cell}" if cell else item.id for cell in cells_of(unknown, kind)}
+    assert cells == {part.id for part in item.parts()}
+    assert by_parts(item.id, unknown, kind) == {}
+    values = dont_know.values_of_parts(item, unknown)
+    assert values.pop(item.id) == ("dont_know",)
+    assert set(values.values()) <= {()}
+    with pytest.raises(ValueError, match="not offered"):
+        dont_know.check(silent, unknown)
+
+
+RIGHT = {
+    kind: case.answer for kind, case in CASES.items() if "" not in case.cells and kind != "drawing"
+}
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_items_with_parts_can_be_comprehension_checks(kind: str) -> None:
+    right = {"right": RIGHT[kind], "attempts": 2}
+    (item,) = Instrument.parse(Path("kinds.yaml"), instrument_of(kind, check=right).encode()).items
+    assert item.is_right(item.check(RIGHT[kind]))
+    assert item.is_right(item.answer_of((item.right,)))
+    rng = np.random.default_rng(3)
+    others = [item.simulate(rng, None) for _ in range(30)]
+    assert not all(map(item.is_right, others))
+    partial = dict(list(RIGHT[kind].items())[:1])
+    with pytest.raises(StudyError, match=r"items\[0\].check.*give a value for each of"):
+        Instrument.parse(Path("kinds.yaml"), instrument_of(kind, check={"right": partial}).encode())
+
+
 @pytest.mark.parametrize("kind", CASES)
 def test_simulated_answers_are_answers(kind: str) -> None:
     (item,) = Instrument.parse(Path("kinds.yaml"), instrument_of(kind).encode()).items
@@ -425,9 +529,11 @@ def test_cells_and_parts_belong_together(kind: str) -> None:
     assert told.keys() == {item.id, *parts}
 
 
-def write_study(folder: Path, language: str = "en", **more: Any) -> Path:
+def write_study(
+    folder: Path, language: str = "en", kinds: Sequence[str] = tuple(CASES), **more: Any
+) -> Path:
     """Write a study that asks an item of every kind, and scores those that are numbers. more: keys
-    of the questionnaire."""
+    of the questionnaire, and of its items as `instrument_of` has them."""
     (folder / "instruments").mkdir(parents=True)
     (folder / "pictures").mkdir()
     Image.new("RGB", (300, 120), "olive").save(folder / "pictures" / "map.png")
@@ -437,14 +543,16 @@ def write_study(folder: Path, language: str = "en", **more: Any) -> Path:
         "rows": {"mean": ["i_matrix"], "reverse": ["i_matrix_pear"]},
         "fruit": {"sum": ["i_constant_sum_apple", "i_constant_sum_pear"]},
     }
-    (folder / "instruments" / "kinds.yaml").write_text(instrument_of(*CASES, scores=scores, **more))
+    every = len(kinds) == len(CASES)
+    more |= {"scores": scores} if every else {}
+    (folder / "instruments" / "kinds.yaml").write_text(instrument_of(*kinds, **more))
     path = folder / "study.yaml"
     path.write_text(
         f"id: study\ntitle: Kinds\nversion: 1\nunnamed_texts: shipped\nlanguage: {language}\n"
         "flow:\n  - questionnaire: kinds\n"
-        "exclude: {far: {item: i_number, above: 9.5}, slow: {item: i_slider, below: 1}}\n"
-        "design: {measured: [i_slider, i_matrix_apple]}\n"
-        "analysis: {outcomes: {primary: [i_slider, i_ranking_plum, typed, rows]}}\n"
+        + every * "exclude: {far: {item: i_number, above: 9.5}, slow: {item: i_slider, below: 1}}\n"
+        + every * "design: {measured: [i_slider, i_matrix_apple]}\n"
+        + every * "analysis: {outcomes: {primary: [i_slider, i_ranking_plum, typed, rows]}}\n"
     )
     put_beside(folder)
     return path

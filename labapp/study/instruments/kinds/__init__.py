@@ -16,6 +16,7 @@ from pydantic import Discriminator, Tag, TypeAdapter
 
 from labapp.base.discovery import Catalogue
 from labapp.base.documents import OpenUnion
+from labapp.study.instruments.dont_know import DONT_KNOW, is_about_knowing
 from labapp.study.instruments.items import Item
 from labapp.study.instruments.kinds.best_worst import BestWorst
 from labapp.study.instruments.kinds.choice import Choice, Choices
@@ -156,7 +157,8 @@ AnyItem = Annotated[Item, OpenUnion(item_classes, _items)]
 def form_of(value: Any, kind: str = "") -> str | None:
     """What tables call an answer. kind: of its item, where the plan names it."""
     if value is None or kind:
-        return kind or None
+        named = ITEM_KINDS.get(kind)
+        return (named and named.form) or kind or None
     if isinstance(value, Mapping):
         return "slider" if "touched" in value else "choice"
     return "written" if isinstance(value, str) else "rating"
@@ -173,6 +175,9 @@ def cells_of(value: Any, kind: str = "") -> dict[str, Any]:
 
     kind: of its item, where the plan names it.
     """
+    if is_about_knowing(value):
+        names = value[DONT_KNOW]
+        return dict.fromkeys(names if isinstance(names, list | tuple) else ("",))
     return {} if value is None else _find_item_class(value, kind).cells(value)
 
 
@@ -187,6 +192,8 @@ def by_parts(item: str, value: Any, kind: str = "") -> dict[str, Any]:
 
     item: the id of its item; kind: where the plan names it.
     """
+    if is_about_knowing(value):
+        return {}
     cells = cells_of(value, kind)
     if "" not in cells:
         return {f"{item}_{name}": content for name, content in cells.items()}

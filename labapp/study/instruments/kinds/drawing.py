@@ -42,6 +42,7 @@ class Drawing(Compound):
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset({"path"})
+    can_be_right: ClassVar[bool] = False
 
     kind: Literal["drawing"]
     text: SomeWords

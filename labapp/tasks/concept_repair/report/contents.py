@@ -19,6 +19,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import (
     ComparedSlope,
     HypothesisResult,
+    PlannedTests,
     ReportedStudy,
     TaskReport,
 )
@@ -33,13 +34,16 @@ from labapp.base.report.page import (
     table,
     two_lines,
 )
+from labapp.models.stimuli import library
 from labapp.tasks.concept_repair.plan import GRID, TASK
 from labapp.tasks.concept_repair.report.forecast_section import (
     FORECAST_METHODS,
+    by_type,
     declared_rows,
     hypothesis_results,
     of_forecasts,
 )
+from labapp.tasks.concept_repair.report.forecasts import Forecasts
 from labapp.tasks.concept_repair.report.hypotheses import (
     SHARE_BOUND,
     SLOPE_BOUND,
@@ -70,6 +74,7 @@ from labapp.tasks.concept_repair.report.measures import (
 
 if TYPE_CHECKING:
     from labapp.base.report.drawing import ReportFigure
+    from labapp.study.loading import LoadedStudy
 
 
 TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")
@@ -191,16 +196,36 @@ class ConceptRepairReport(TaskReport[tuple[RepairResults, ...]]):
     def methods(self, study: ReportedStudy, findings: tuple[RepairResults, ...]) -> Iterator[str]:
         for results in findings:
             if results.study == study.name:
+                yield from sources(results.models.known)
                 yield METHODS if results.forecasts is None else FORECAST_METHODS
 
     def slopes(self, counted: Tables) -> Iterator[ComparedSlope]:
         return slopes(counted)
 
+    def planned_tests(self, loaded: LoadedStudy) -> Iterator[PlannedTests]:
+        from labapp.tasks.concept_repair.report import forecast_power
+
+        yield from forecast_power.planned(loaded)
+
     def defined(self, counted: Tables, findings: tuple[RepairResults, ...]) -> Mapping[str, str]:
-        return self.definitions if findings else {}
+        return self.definitions if any(own.forecasts is None for own in findings) else {}
 
 
 REPORT = ConceptRepairReport()
+
+
+def sources(known: pd.DataFrame) -> Iterator[str]:
+    """What the stimulus sets say about their pictures, of those that this computer still has.
+    known: see `StudyModels`."""
+    met = set(known[["stimuli", "manifest_sha256"]].itertuples(index=False, name=None))
+    told: set[str] = set()
+    for folder in library.set_folders():
+        if folder.name in {name for name, _ in met}:
+            made = library.load(folder)
+            if (made.manifest.id, made.sha256) in met:
+                told.add(made.manifest.source.rstrip("."))
+    for source in sorted(told):
+        yield f"The pictures, as their stimulus sets describe them: “{source}”."
 
 
 Row = dict[str, Any]
@@ -242,10 +267,7 @@ SAMPLE_WORDS = {
     "traps": "pictures chosen because they cannot be repaired (exploratory)",
     "all": "all pictures",
 }
-EXPLORED = (
-    "Exploratory: the study declared none of the tests from here on. Forecasts with shown and "
-    "with withheld answers are combined."
-)
+EXPLORED = "Exploratory: nothing from here on is a test that the study declared."
 UNDECLARED = (
     "Exploratory: these tests come from earlier versions of labapp; the study did not declare them."
 )
@@ -276,10 +298,9 @@ METHODS = (
 def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
     """Everything about one study; anchor: prefix of the page's ids."""
     if results.forecasts is not None:
-        yield from of_forecasts(results.forecasts)
+        yield from _of_withheld(results, results.forecasts, anchor)
+        return
     yield heading(3, "Purity and people")
-    if results.forecasts is not None:
-        yield paragraph(EXPLORED, "note")
     yield paragraph(overview(results))
     if results.participants and results.simulated == results.participants:
         yield paragraph(SIMULATED, "note")
@@ -306,6 +327,22 @@ def of_study(results: RepairResults, anchor: str) -> Iterator[Html]:
         yield paragraph(UNDECLARED, "note")
         yield tests_table(results)
     yield paragraph(METHODS, "quiet")
+
+
+def _of_withheld(results: RepairResults, forecasts: Forecasts, anchor: str) -> Iterator[Html]:
+    """A study that withholds answers: its declared tests, and what is exploratory. Measures of
+    forecasts that follow how often a model's answer moves, and OIS as given, are left out: models
+    cannot be compared by them."""
+    yield from of_forecasts(forecasts)
+    for plate in results.drawn:
+        yield heading(3, plate.label)
+        yield plate.html(anchor)
+    yield heading(3, "Forecasts by type of change")
+    yield paragraph(EXPLORED, "note")
+    yield paragraph(overview(results))
+    if results.participants and results.simulated == results.participants:
+        yield paragraph(SIMULATED, "note")
+    yield by_type(forecasts)
 
 
 def overview(results: RepairResults) -> str:

@@ -16,8 +16,11 @@ from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, points_of, 
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure, shorten_names
 from labapp.base.report.page import count
+from labapp.tasks.concept_repair.report.forecast_section import OUTCOMES
+from labapp.tasks.concept_repair.report.forecasts import PURITY, TESTS, UNITS, fitted_line
 from labapp.tasks.concept_repair.report.measures import (
     BUILT_IN,
+    LEAST_MODELS,
     MATCHED,
     MEASURES,
     MODEL,
@@ -45,7 +48,8 @@ LOOKS = (
 
 def plates(results: RepairResults) -> list[ReportFigure]:
     """Every figure for which there are values."""
-    makers = (by_purity, by_deviation, curves)
+    withheld = results.forecasts is not None
+    makers = (declared_slopes,) if withheld else (by_purity, by_deviation, curves)
     with mpl.rc_context(style()):
         made = [drawn for make in makers if (drawn := make(results)) is not None]
     # Where a program took part, and no person, it says so: a figure goes around alone.
@@ -54,6 +58,41 @@ def plates(results: RepairResults) -> list[ReportFigure]:
     for drawn in made:
         drawn.figure.set_label(f"{drawn.label} · {results.study}: {people}")
     return [replace(drawn, name=f"concept-repair-{drawn.name}") for drawn in made]
+
+
+def declared_slopes(results: RepairResults) -> ReportFigure | None:
+    """The tests of forecasts on OIS that a study declares, a point a model."""
+    forecasts = results.forecasts
+    if forecasts is None or PURITY not in forecasts.models:
+        return None
+    x = forecasts.models[PURITY].to_numpy(np.float64)
+    panels = [
+        (OUTCOMES[test.outcome], UNITS[test.outcome].removesuffix(" per SD"), estimates)
+        for test in (TESTS[each.test or ""] for each in forecasts.declared)
+        if test.predictor == PURITY
+        and test.outcome in forecasts.people
+        and (estimates := forecasts.estimates(test.outcome)) is not None
+    ]
+    if len(x) < LEAST_MODELS or not panels:
+        return None
+    figure, axes = kit.panels(len(panels), ACROSS, HEIGHT_IN)
+    for ax, (title, unit, y) in zip(axes, panels, strict=True):
+        if (line := fitted_line(y, x)) is not None:
+            along, middle, half = line
+            ax.fill_between(along, middle - half, middle + half, color=ACCENT, alpha=0.15, lw=0)
+            ax.plot(along, middle, color=ACCENT, linewidth=1.2)
+        kit.points(ax, x, y, color=INK)
+        ax.set_title(title)
+        ax.set_xlabel("OIS, common coordinates")
+        ax.set_ylabel(unit)
+        kit.grid(ax)
+    return ReportFigure(
+        "forecasts",
+        figure,
+        "The declared tests of OIS, a point a model",
+        "Points: each model's estimate, adjusted for participants and order. Line: the regression "
+        "that is tested; area: its pointwise 95 % confidence band.",
+    )
 
 
 def by_purity(results: RepairResults) -> ReportFigure | None:

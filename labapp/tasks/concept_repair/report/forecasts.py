@@ -154,6 +154,21 @@ def slope_over_models(estimates: Float64, predictor: Float64) -> Slope | None:
     return Slope(value, error, df) if error > 0 else None
 
 
+def fitted_line(estimates: Float64, predictor: Float64) -> tuple[Float64, Float64, Float64] | None:
+    """The regression that `slope_over_models` tests: places along the predictor, the line there,
+    and half the width of its pointwise 95 % band; None where there is no slope."""
+    slope = slope_over_models(estimates, predictor)
+    if slope is None:
+        return None
+    along = np.linspace(predictor.min(), predictor.max(), 100)
+    z = (along - predictor.mean()) / predictor.std(ddof=1)
+    n = estimates.size
+    # The slope's variance is the residual one by n - 1; that of the mean is the same by n.
+    error = slope.error * np.sqrt((n - 1) / n + z**2)
+    half = scipy.stats.t.ppf(0.975, slope.df) * error
+    return along, estimates.mean() + slope.value * z, np.asarray(half, np.float64)
+
+
 @dataclass(frozen=True)
 class Forecasts:
     """What one study's participants forecast of withheld answers.
@@ -221,17 +236,24 @@ class Forecasts:
             return None, "the sets do not have how often their models' answers move"
         if len(self.models) < LEAST_MODELS:
             return None, f"fewer than {LEAST_MODELS} models: no slope is tested"
-        own = self.people.dropna(subset=[test.outcome])
-        if own["person"].nunique() < 2 or own["at"].nunique() < len(self.models):
+        estimates = self.estimates(test.outcome)
+        if estimates is None:
             return None, "a model has no values"
-        estimates = model_estimates(
-            own[test.outcome].to_numpy(np.float64),
+        slope = slope_over_models(estimates, self.models[test.predictor].to_numpy(np.float64))
+        return slope, "" if slope is not None else "all models have the same value"
+
+    def estimates(self, outcome: str) -> Float64 | None:
+        """Of each model, in the order of `models`, the estimate of an outcome; None where a model
+        has no values, or fewer than two participants have any."""
+        own = self.people.dropna(subset=[outcome])
+        if own["person"].nunique() < 2 or own["at"].nunique() < len(self.models):
+            return None
+        return model_estimates(
+            own[outcome].to_numpy(np.float64),
             pd.factorize(own["person"])[0].astype(np.int64),
             own["block"].to_numpy(np.int64),
             own["at"].to_numpy(np.int64),
         )
-        slope = slope_over_models(estimates, self.models[test.predictor].to_numpy(np.float64))
-        return slope, "" if slope is not None else "all models have the same value"
 
     def results(self) -> list[tuple[Hypothesis, Statistic, Statistic | None]]:
         """Each declared hypothesis with its test, and that of equivalence; Holm's correction over
@@ -274,7 +296,7 @@ def forecasts_of(
         wide[[*MODEL, *(name for name in SCORES if name in wide)]], on=list(MODEL), how="left"
     )
     models = models.sort_values([PURITY] if PURITY in models else ["model"], ignore_index=True)
-    models = models.assign(name=models["stimuli"], at=np.arange(len(models)))
+    models = models.assign(name=models["model"], at=np.arange(len(models)))
     frame = own.merge(models[[*MODEL, "at"]], on=list(MODEL))
     frame = frame.assign(
         moved=(frame["foretold"] != frame["answer_before"]).astype(float),

@@ -385,13 +385,18 @@ class RepairResults:
     @cached_property
     def correlations(self) -> Sequence[Statistic]:
         """Of every measure that is said to rise or fall with impurity, with every measure of the
-        models."""
-        return [
-            self.models.correlate(measure, predictor)
-            for measure in self.measures
-            if MEASURES[measure].rises
-            for predictor in self.models.predictors
-        ]
+        models; none where answers were withheld: these measures also follow how often a model's
+        answer moves."""
+        return (
+            []
+            if self.forecasts is not None
+            else [
+                self.models.correlate(measure, predictor)
+                for measure in self.measures
+                if MEASURES[measure].rises
+                for predictor in self.models.predictors
+            ]
+        )
 
     @cached_property
     def drawn(self) -> Sequence[ReportFigure]:

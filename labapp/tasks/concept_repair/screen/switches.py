@@ -105,7 +105,7 @@ class ConceptSwitch(Choice):
         else:
             sizes = [(word, self._model_px(word)) for word in words]
             model = max(caption, *(metrics(px, bold=True).horizontalAdvance(w) for w, px in sizes))
-        room = 2 * theme.SPACE_XS + 2
+        room = 2 * theme.SPACE_XS + (2 if tight else theme.SPACE_S)
         return tuple(max(LEAST_WIDTH, ceil(wide) + room) for wide in (left, model, right))
 
     def set_form(self, tight: bool, widths: Sequence[int]) -> None:

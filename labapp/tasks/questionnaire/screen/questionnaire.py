@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from labapp.base.discovery import load
 from labapp.record.audio.player import Player
 from labapp.record.events.commands import Back, Command, Next
-from labapp.study.instruments import Item, Slider, Statement
+from labapp.study.instruments import Item, Slider, Statement, dont_know
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.study.plan import QuestionnairePart
 from labapp.tasks.questionnaire.machine import Answer, PlaySound, QuestionnaireTask
@@ -37,7 +37,7 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.strings import Strings
 from labapp.ui.timers import make_repeating_timer
 from labapp.ui.widgets import controls
-from labapp.ui.widgets.choice import AnchorRow, Choice
+from labapp.ui.widgets.choice import AnchorRow, CheckBox, Choice
 from labapp.ui.widgets.controls import hairline
 from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
@@ -89,11 +89,16 @@ class QuestionnaireScreen(Screen):
         for view in page.views:
             view.show_as(published=not session.improved, layout=session.layout)
             view.answered.connect(lambda value, name=view.item.id: self.send(Answer(name, value)))
+            if (box := page.unknown.get(view.item.id)) is not None:
+                box.clicked.connect(lambda ticked, item=view.item: self._say_unknown(item, ticked))
             if self._instrument.advance:
                 # An arrow key that answered would lead to the next page.
                 for choice in view.findChildren(Choice):
                     choice.looked_over = True
         return page
+
+    def _say_unknown(self, item: Item, ticked: bool) -> None:
+        self.send(Answer(item.id, dont_know.unknown(item) if ticked else dont_know.TAKEN_BACK))
 
     @property
     def items(self) -> list[ItemView]:
@@ -177,11 +182,16 @@ class QuestionnaireScreen(Screen):
         missing = {item.id for item in self._missing()}
         for view in self.items:
             hidden = view.item.withheld and self.session.withholds
-            view.show_value(None if hidden else state.answers.get(view.item.id))
+            value = None if hidden else state.answers.get(view.item.id)
+            view.show_value(None if dont_know.is_about_knowing(value) else value)
             view.mark_missing(self.reminded and view.item.id in missing)
             settled = self._task.is_settled(state, view.item)
             awaits = self._task.awaits_sound(state, view.item)
             view.setEnabled(not settled and not awaits)
+            for page in self.pages:
+                if (box := page.unknown.get(view.item.id)) is not None:
+                    box.setChecked(dont_know.is_unknown(value))
+                    box.setEnabled(view.isEnabled())
         self._show_feedback()
         for page in self.pages:
             for bar in page.sounds.values():
@@ -338,6 +348,7 @@ class Page(QScrollArea):
         self.items = tuple(items)
         self.views: list[ItemView] = []
         self.feedback: dict[str, QLabel] = {}
+        self.unknown: dict[str, CheckBox] = {}
         self._tables: list[tuple[AnchorRow, list[QWidget]]] = []
         # Items, and the widgets that are shown where one of them is asked.
         self._rows: list[tuple[list[str], list[QWidget]]] = []
@@ -459,6 +470,16 @@ class Page(QScrollArea):
                 self._column.addWidget(bar)
             self._rows.append(([item.id], widgets))
             self._column.addWidget(view)
+            if item.dont_know:
+                self.unknown[item.id] = box = CheckBox(item.dont_know, self._palette)
+                box.setAccessibleDescription(item.title)
+                # Its frame is about as wide as its words, which it wraps on a narrow screen.
+                box.setMaximumWidth(
+                    ceil(metrics().horizontalAdvance(item.dont_know)) + theme.SPACE_XXXL
+                )
+                widgets.append(box)
+                indented = controls.row(None, 0, (MARK_WIDTH, 0, 0, theme.SPACE_S))
+                controls.fill(self._column, controls.fill(indented, box))
             if item.comprehension is not None:
                 self.feedback[item.id] = feedback = controls.make_label(role="strong", wrap=True)
                 feedback.setContentsMargins(MARK_WIDTH, 0, 0, theme.SPACE_S)
