@@ -102,7 +102,7 @@ class TogetherDecoding:
             self._hand_on()
 
     def _compute(self, compute: Compute, z: Float32) -> Float32:
-        """Called by the task whose turn it is, or by whoever runs alone."""
+        """Called by the task whose turn it is, or by a task that runs alone."""
         if not self._running:
             return compute(z)
         request = _Request(compute, z)
