@@ -113,7 +113,8 @@ def study(folder: Path, name: str, language: str, changes: int = SHORT) -> Path:
     if any("changes" in item.get("stages", {}) for item in rows["flow"]):
         shorten_changes(beside, rows, name, changes)
     rows |= {"id": "concept-hands", "recording": {"audio": "off"}, "language": language}
-    rows.pop("related", None)
+    for name_of_others in ("related", "labels"):  # studies and models that are not in it
+        rows.pop(name_of_others, None)
     for item in rows["flow"]:
         if stages := item.get("stages"):
             if "changes" not in stages:

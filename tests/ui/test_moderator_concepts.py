@@ -119,7 +119,7 @@ def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Wa
     assert said + ("" if watched.trial.answer == item.truth else " (wrong)") in watched.told
     names = [repaired.concepts[place].name for place in item.wrong()]
     assert ("wrong in the model: " + ", ".join(names) in watched.told) is bool(names)
-    assert "also tells" not in watched.told
+    assert "also reveals" not in watched.told
     watched.clock.advance(12.2)
     watched.send(SetConcept(0, 2, BY))
     deviation = repaired.deviation(0, 1)
@@ -128,10 +128,10 @@ def test_what_is_true_of_a_picture_and_what_the_used_switch_also_tells(watch: Wa
     assert "0:48 left" in watched.told
     told = f"“size” also reveals side: {deviation:.2f} more than the true concept"
     assert told in watched.told
-    assert watched.told.count("also tells") == 1
+    assert watched.told.count("also reveals") == 1
     changed = repaired.side_effects(0, watched.trial.history[-1].answer, watched.trial.answer)
     for place, known in enumerate(repaired.concepts):
-        assert (f"Setting size changed {known.name}" in watched.told) is (place in changed)
+        assert (f"Setting size also changed {known.name}" in watched.told) is (place in changed)
 
 
 def test_a_blind_moderator_reads_nothing_of_model_truth_type_or_purity(watch: Watch) -> None:
@@ -162,27 +162,34 @@ def test_an_audit_names_what_is_not_confirmed(watch: Watch) -> None:
     assert "Not confirmed yet: size, height" in watched.told
 
 
+def test_where_changes_are_given_the_answer_is_seen_and_nothing_is_set(watch: Watch) -> None:
+    watched = watch(instruction="foresight", foresee="all", items={"repair": 2, "control": 2})
+    assert watched.told.startswith("Forecasts: ")
+    watched.send(PickAnswer("", BY), Foretell(True, BY))
+    assert watched.told.startswith("Sees the model’s answer\n")
+
+
 def test_what_came_otherwise_than_foretold_is_asked_about_after_the_stage(watch: Watch) -> None:
     watched = watch(blind=True, foresee="all")
     watched.send(SetConcept(0, 2, BY))
-    assert watched.told.startswith("Foretells: size → small\n")
+    assert watched.told.startswith("Forecasts: size → small\n")
     table = watched.part.items[0].probabilities((2, 0, 0, 0))
     came = watched.part.answer(table)
     other = next(known for known in watched.part.repaired.classes if known.id != came)
     watched.send(PickAnswer(other.id, BY), Foretell(True, BY))
-    assert "Wrongly predicted so far: 1" in watched.told
+    assert "Wrong forecasts so far: 1" in watched.told
     assert "expected" not in watched.told
     watched.send(SetConcept(1, 1, BY))
     states = (2, 1, 0, 0)
     right = watched.part.answer(watched.part.items[0].probabilities(states))
     watched.send(PickAnswer(right, BY), Foretell(True, BY), RepairDone())
-    assert "Wrongly predicted so far: 1" in watched.told
+    assert "Wrong forecasts so far: 1" in watched.told
     part = watched.part
     skip_to(watched.room, "stage-1-grid")
     watched.refresh()
     name = part.repaired.class_(came).name
     assert (
-        f"Picture 1, size → small: you expected {other.name}, and it said {name}. "
+        f"Picture 1, size → small: you expected {other.name}, and the model said {name}. "
         "How do you explain that?" in watched.told
     )
     assert watched.console.mirror.title.full() == "Stage 1, grid · The grid"
@@ -211,7 +218,7 @@ def test_a_stage_in_a_line_and_all_of_it_in_german(watch: Watch) -> None:
             "4 concepts",
             "correct what is wrong",
             f"the model is right in {accuracy}\N{NO-BREAK SPACE}%",
-            "foretold in 2 of them",
+            "answers forecast in 2 of them",
             "at most 60 s each",
         ]
     )

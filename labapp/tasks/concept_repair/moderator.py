@@ -177,6 +177,8 @@ def of_picture(part: ConceptRepairPart, session: SessionView, updates: Updates) 
     elif trial.pending is not None:
         change = state_words(repaired, trial.pending.concept, trial.pending.to)
         doing = tr("concepts.foretells", change=change)
+    elif part.instruction == "foresight":  # nothing is set there, but what the plan sets
+        doing = tr("concepts.sees_answer")
     yield Fact(doing, "strong")
     limit = task.limit_ns(state)
     if limit is not None:

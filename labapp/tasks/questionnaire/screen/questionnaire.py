@@ -479,7 +479,7 @@ class Page(QScrollArea):
                 )
                 widgets.append(box)
                 indented = controls.row(None, 0, (MARK_WIDTH, 0, 0, theme.SPACE_S))
-                controls.fill(self._column, controls.fill(indented, box))
+                controls.fill(self._column, controls.fill(indented, (box, 1), 0))
             if item.comprehension is not None:
                 self.feedback[item.id] = feedback = controls.make_label(role="strong", wrap=True)
                 feedback.setContentsMargins(MARK_WIDTH, 0, 0, theme.SPACE_S)
