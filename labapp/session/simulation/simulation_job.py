@@ -188,9 +188,14 @@ def run_jobs(jobs: Sequence[SimulationJob]) -> list[SimulatedSession]:
     # The matrices of a memory are small: several threads only wait for each other, and where each
     # core has a session already, one that learns takes twice as long.
     with _blas().limit(limits=1, user_api="blas"):
-        with gc_paused():
-            simulated = decoders.together.run([partial(_run, job, decoders) for job in jobs])
-        gc.collect(0)  # A session is a reference cycle that keeps its events alive.
+        simulated: list[SimulatedSession] = []
+        while some := jobs[len(simulated) :]:
+            # Where no model is decoded for several, one at a time keeps fewer events in memory.
+            if not decoders.together.shares:
+                some = some[:1]
+            with gc_paused():
+                simulated += decoders.together.run([partial(_run, job, decoders) for job in some])
+            gc.collect(0)  # A session is a reference cycle that keeps its events alive.
         return simulated
 
 
