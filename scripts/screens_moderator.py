@@ -192,8 +192,8 @@ def home(study: str = "quickstart") -> Iterator[Shot]:
     view.interrupted.set_lines([])
     error = DataFolderError(
         "The disk of the data folder /home/lab/sessions is full.",
-        safe="Sessions recorded there before are untouched; none was started.",
-        todo="Make room, or choose another data folder (--data).",
+        safe="Earlier sessions there are untouched, and no session was started.",
+        todo="Free some space, or choose another data folder (--data).",
     )
     view.show_error(error)
     yield "m04-home-error", window

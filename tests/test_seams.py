@@ -43,6 +43,7 @@ BASES = {
     ("study/plugins/part.py", "TrialsPart"): "the one place that says which parts have trials",
     ("study/instruments/asking.py", "Compound"): "what has parts is right by the value of each",
     ("study/instruments/asking.py", "Typed"): "what is typed has no list of possible answers",
+    ("study/instruments/asking.py", "Compound"): "the base of what has several parts",
     ("study/instruments/instrument.py", "Listed"): "the base of what has an order to be shuffled",
     ("study/instruments/kinds/__init__.py", "Item"): "what a package brings is checked",
     ("testing/checking.py", "TaskType"): "what a package brings is checked",

@@ -94,12 +94,13 @@ def choose_language(
         if language == ENGLISH:
             raise SetupError(
                 f"The words in {words} are of a language, but the report would be in English.",
-                todo="Say which with --language, such as --language fr.",
+                todo="Choose it with --language, such as --language fr.",
             )
         return _translation(language, "Correct the file, or leave --words out.", words), ""
     if asked is None and len(of_studies) != 1:
         told = (
-            f"The studies are in several languages ({', '.join(of_studies)}): this is in English."
+            f"The studies are in several languages ({', '.join(of_studies)}), so this report is "
+            "in English."
         )
         return None, told if of_studies else ""
     language = asked or of_studies[0]
@@ -107,10 +108,10 @@ def choose_language(
         return None, ""
     if table_of(language) is None:
         return None, (
-            f"There are no words of the report in {language}: this is in English. There are: "
-            f"{', '.join(available())}."
+            f"The report has no translation into {language}, so it is in English. Translations "
+            f"exist for: {', '.join(available())}."
         )
-    return _translation(language, f"Correct the file, or say --language {ENGLISH}."), ""
+    return _translation(language, f"Correct the file, or use --language {ENGLISH}."), ""
 
 
 def language_of(translation: Translation | None) -> str:
@@ -495,33 +496,34 @@ def derive_tables(findings: Findings) -> dict[str, pd.DataFrame]:
 
 DEFINITIONS = {
     "Time": (
-        "All durations are working time: pauses by the moderator and gaps after a stop of the "
-        "program are taken out."
+        "All durations are working time: the moderator's pauses do not count, nor does the time "
+        "when the program was stopped."
     ),
     "Sessions that count": (
-        "Each session decides at its end, by the rules of its study, whether it is included; one "
-        "without that decision (unfinished, or recorded by an older labapp) is included if it was "
-        "completed. People who withdrew, in the session or later, are not included. Retention is "
-        "included / recruited sessions; people who did not agree to take part were not "
-        "recruited."
+        "The rules of its study decide at the end of each session whether it is included. A "
+        "session without that decision (unfinished, or recorded by an older labapp) is included "
+        "if it was completed. People who withdrew, during the session or later, are not "
+        "included. Retention is the number of included sessions divided by the number of "
+        "recruited sessions; people who did not consent were not recruited."
     ),
     "Questions that count": (
-        "Every question of the stages, also those whose start and target agreed from the "
-        "beginning (they are flagged). Not counted: practice, attempts that were interrupted or "
-        "repeated, and a question cut off because the moderator skipped the stage."
+        "All questions of the stages count, including those in which start and target matched "
+        "from the beginning (these are flagged). Practice, interrupted or repeated attempts, "
+        "and questions cut off because the moderator skipped the stage do not count."
     ),
     "Difficulty (SEQ)": (
-        "The score `seq` of the questionnaire after the stage: of the shipped one the Single Ease "
-        "Question, 1 very easy to 7 very difficult. Submitted answers only."
+        "The score `seq` of the questionnaire after the stage. In the shipped questionnaire it "
+        "is the Single Ease Question, from 1 (very easy) to 7 (very difficult). Only submitted "
+        "answers count."
     ),
     "Scores of questionnaires": (
-        "By the rules that each questionnaire declares, which the table of scales has item by "
-        "item, from submitted answers only. A score with an answer missing is left out, unless "
-        "the study says how many answers are enough."
+        "Scores are computed from submitted answers by the rules of each questionnaire, which "
+        "the table of scales lists item by item. If an answer is missing, there is no score, "
+        "unless the study says how many answers are enough."
     ),
     "Mean, sd, median": (
-        "Over participants, one value each. sd is the sample standard deviation (n − 1 in the "
-        "denominator)."
+        "These are computed over participants, with one value each. sd is the sample standard "
+        "deviation (n − 1 in the denominator)."
     ),
 }
 """How the numbers of all tasks are defined, in the words that the report prints."""
@@ -601,8 +603,8 @@ def _header(
     simulated = int(sessions["simulated"].sum())
     if simulated:
         yield paragraph(
-            f"Simulated: {simulated} of {count(len(sessions), 'session')}. There a program took "
-            "part, not a person.",
+            f"Simulated: {simulated} of {count(len(sessions), 'session')}. In these sessions a "
+            "program took part, not a person.",
             "note",
         )
     for remark in (*remarks, *tables.remarks, *left_out()):

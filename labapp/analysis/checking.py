@@ -70,13 +70,13 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
         if name not in known:
             near = difflib.get_close_matches(name, list(known), 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            what = f"{name!r} is no factor, level, model or outcome of the study{hint}"
+            what = f"{name!r} is not a factor, level, model or outcome of the study{hint}"
             todo = f"Factors and levels are: {', '.join(dict.fromkeys(factors)) or 'none'}."
         elif re.fullmatch(r"[-+\d.]+", name):
             what = f"{name} is a number, which would be replaced wherever it is written"
             todo = "Name the level in words in the design."
         elif isinstance(label, str) and met.setdefault(label, name) != name:
-            what = f"{label!r} is the label of {met[label]} already"
+            what = f"{label!r} is already the label of {met[label]}"
             todo = "Give each its own label."
         elif isinstance(label, dict) and (
             lacking := [each for each in study.languages if each not in label]
@@ -115,8 +115,8 @@ def notices(loaded: LoadedStudy) -> list[str]:
             place = ("analysis", "transform", outcome)
             told.append(
                 f"line {loaded.located.line(place)}, {format_path(place)}: {outcome} can be "
-                f"{' or '.join(f'{end:g}' for end in ends)}, which has no logit: such values "
-                "are missing in the tests of it, and the report says how many they were."
+                f"{' or '.join(f'{end:g}' for end in ends)}, which has no logit. Such values are "
+                "left out of its tests, and the report says how many there were."
             )
     return told
 
@@ -135,7 +135,7 @@ def impossible_transforms(loaded: LoadedStudy) -> Iterator[StudyError]:
                 loaded.path,
                 loaded.located.line(place),
                 format_path(place),
-                f"{outcome} goes from {low:g} to {high:g}, and only values {where} have a "
+                f"{outcome} ranges from {low:g} to {high:g}, but only values {where} have a "
                 f"{transform}: the others would be missing in the analysis",
                 "Use another transform, or none.",
             )
@@ -161,9 +161,9 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
             loaded.path,
             loaded.located.line(place),
             format_path(place),
-            f"{outcome} goes from {low:g} to {high:g}, and so the contrast {contrast.name!r} to "
-            f"{largest:g} at most; {effect.raw:g} is not below that",
-            "Say the smallest effect in the unit of the outcome.",
+            f"{outcome} ranges from {low:g} to {high:g}, so the contrast is {contrast.name!r} to "
+            f"{largest:g} at most, and {effect.raw:g} is not below that",
+            "Give the smallest effect in the unit of the outcome.",
         )
 
 
@@ -197,8 +197,8 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
     whole = not loaded.origin
     for place, name in _walk_names(loaded.study):
         unknown = (
-            f"{name!r} is neither a number of a table nor a score of a questionnaire of the flow, "
-            "nor an item of one that is answered with a number"
+            f"{name!r} is not a number in a table, a score of a questionnaire in the flow, or an "
+            "item that is answered with a number"
         )
         # A manipulation check may be answered in words.
         asked = items(loaded) if "manipulation_checks" in place else numbers

@@ -87,9 +87,9 @@ def coding_figures(tables: Tables, counts: pd.DataFrame, study: str) -> Iterator
 
 
 MENTIONS_READ = (
-    "Of the participants whose sessions are coded and who met the level, with Wilson's 95 % "
-    "interval. The numbers are counts out of totals. Each participant counts once, however "
-    "often the code was given."
+    "Percentages are of the participants who met the level and whose sessions are coded, with "
+    "Wilson's 95 % interval. The numbers are counts out of totals. Each participant counts "
+    "once, however often the code was given."
 )
 STUDY_READ = (
     "One panel per code, one row per participant. Each bar is a mark, from its onset to its "

@@ -94,15 +94,15 @@ def _describe_coding(tables: Tables, marks: pd.DataFrame) -> str:
         sentences.append(f"Raters: {', '.join(raters)}.")
     if (marks["rater"] == SIMULATED).any():
         sentences.append(
-            "Codes of simulated participants are those that their words were made from. No "
-            "person gave them."
+            "The codes of simulated participants are those from which their words were "
+            "generated. No person assigned them."
         )
     if left := count_uncoded(tables):
         is_are = "is" if left == 1 else "are"
         sentences.append(f"{count(left, 'participant')} spoke and {is_are} not coded.")
     if others := len(tables.coded) - len(marks):
-        do = "does" if others == 1 else "do"
-        sentences.append(f"{count(others, 'mark')} on the speech of others {do} not count here.")
+        do = "is" if others == 1 else "are"
+        sentences.append(f"{count(others, 'mark')} on other people's speech {do} not counted here.")
     return " ".join(sentences)
 
 
@@ -132,9 +132,9 @@ def _overall(counts: pd.DataFrame) -> Html:
             )
         )
     caption = (
-        "Participants with the code at least once, with Wilson's 95 % interval. Share: mean over "
-        "participants of how many of their marks of the tier have the code, with a 95 % interval "
-        "by resampling participants."
+        "Participants with the code at least once, with Wilson's 95 % interval. Share: the "
+        "proportion of a participant's marks in this tier that have the code; mean over "
+        "participants, with a 95 % interval by resampling participants."
     )
     if int(own["n_mean"].min()) < LEAST:
         caption += f" Means over fewer than {LEAST} participants have no interval."
@@ -173,8 +173,8 @@ def _by(counts: pd.DataFrame, by: str) -> Html:
         ["Tier", "Code", *(Verbatim(name) for name in names)],
         rows,
         numeric=range(2, 2 + len(names)),
-        caption="Participants who said it, of those who met it; below it the mean share of their "
-        "marks of the tier there.",
+        caption="Participants who said it, out of those who met the level; below it, the code's "
+        "mean share of their marks in the tier there.",
     )
 
 
@@ -206,21 +206,23 @@ def _quotes(tables: Tables) -> Html:
     titles = ("Code", "Words", "Participant", two_lines("At", "min:s of working time"), "Model")
     withheld = marks["text_withheld"].fillna("")
     left = {
-        "without words, for the participant did not agree that they are written down": int(
+        "without words, because the participant did not agree to a transcript": int(
             (withheld == NOT_AGREED).sum()
         ),
         "redacted": int((withheld == REDACTED).sum()),
-        "not to be quoted, as the participant said": int(
+        "not quoted, because the participant did not agree to it": int(
             (marks["text"].notna() & (withheld != REDACTED)).sum()
         )
         - len(agreed),
-        "without words: nobody has written them down": int((withheld == "not_written").sum()),
-        "on words that nobody has read against the sound": len(agreed) - len(allowed),
+        "without words, because nobody has transcribed them": int(
+            (withheld == "not_written").sum()
+        ),
+        "on words that nobody has checked against the sound": len(agreed) - len(allowed),
     }
     parts = [table(titles, rows, numeric=(3,))] if rows else []
     if told := [f"{count(n, 'mark')} {why}." for why, n in left.items() if n]:
         parts.append(paragraph(" ".join(told), "quiet"))
-    return details(f"Quotes, up to {SHOWN_QUOTES} of a code", join_parts(parts))
+    return details(f"Quotes, up to {SHOWN_QUOTES} per code", join_parts(parts))
 
 
 def talk_section(tables: Tables) -> Iterator[Html]:
@@ -246,16 +248,16 @@ def talk_section(tables: Tables) -> Iterator[Html]:
             "",
             "Participants",
             two_lines("Talk time", "min, quartiles"),
-            two_lines("Words a minute", "quartiles"),
+            two_lines("Words per minute", "quartiles"),
             two_lines("Pauses", "quartiles"),
             two_lines("Length of a pause", "s, quartiles"),
         ),
         rows,
         numeric=range(1, 6),
-        caption="Medians over participants, below them their quartiles; in working time. "
-        "Words per minute: in transcribed units, without the pauses between units. Pauses: "
-        "between units that follow on each other at the same question, and their mean length for "
-        "each participant.",
+        caption="Medians over participants, with their quartiles below, in working time. Words "
+        "per minute are counted within transcribed units, without the pauses between units. "
+        "Pauses are counted between consecutive units of the same question; their length is "
+        "averaged for each participant.",
     )
 
 

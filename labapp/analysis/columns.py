@@ -455,8 +455,8 @@ def _clash(why: str) -> SetupError:
     return SetupError(
         f"The tables of the installed tasks do not fit together: {why}.",
         safe="Nothing was read or written.",
-        todo="`labapp plugins list` says which packages bring tasks: take the one away that does "
-        "not fit, and tell its authors.",
+        todo="`labapp plugins list` shows which packages bring tasks. Uninstall the one that "
+        "does not fit, and tell its authors.",
     )
 
 

@@ -54,7 +54,7 @@ QUOTAS = text(
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
-    "fdr": "Benjamini and Hochberg's correction of the false discovery rate",
+    "fdr": "Benjamini-Hochberg correction of the false discovery rate",
     "none": "no correction",
 }
 
@@ -90,8 +90,8 @@ class Declaration(Declared):
             return ""
         told = "; ".join(f"version {n}: {', '.join(keys)}" for n, keys in self.others.items())
         return (
-            f"Versions of the study {self.study} do not declare the same. The analysis follows "
-            f"version {self.versions[-1]}; what differs in {told}."
+            f"Versions of the study {self.study} differ in what they declare. The analysis "
+            f"follows version {self.versions[-1]}. It differs in {told}."
         )
 
 
@@ -193,7 +193,7 @@ def read_declared(declared: str) -> Declared:
         return Declared.model_validate(json.loads(declared or "{}"))
     except ValueError as error:
         raise RecordError(
-            f"What a study declares of its design cannot be read ({str(error).splitlines()[0]}).",
+            f"The design that a study declares cannot be read ({str(error).splitlines()[0]}).",
             safe="The sessions are untouched.",
             todo="Use the version of labapp with which they were recorded, or a newer one.",
         ) from error

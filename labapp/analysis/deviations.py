@@ -66,35 +66,38 @@ from labapp.study.plugins import registry
 MEANINGS = {
     "paused": "the moderator paused the session",
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
-    "stalled": "the program, the whole computer, or the recorder of the sound stood still for more "
-    "than a second; detail says which, and whether durations leave that time out",
+    "stalled": "the program, the computer or the sound recorder froze for more than a second; "
+    "detail says which, and whether durations leave that time out",
     "clock_changed": "the computer's date and time were set; detail says by how much, or that it "
     "is not known how long an interruption lasted",
     "stage_restarted": "a stage that was interrupted began again with its first question",
-    "part_skipped": "the moderator skipped a part, or what was left of it; or it asks about a "
+    "part_skipped": "the moderator skipped a part, or the rest of it; or the part asks about a "
     "stage that was skipped",
-    "skip_taken_back": "a skip was taken back: of a question (trial) or of a part's rest (part)",
-    "ended_early": "the session was ended before its plan was done; with a duration, the end was "
-    "taken back after it",
+    "skip_taken_back": "the skipping of a question (trial) or of the rest of a part (part) was "
+    "taken back",
+    "ended_early": "the session was ended before its plan was complete; if there is a duration, "
+    "the end was taken back after that time",
     "unfinished": "the journal stops before the session was completed or ended",
-    "withdrawn": "the participant withdrew; detail says what happens to the data; with a "
+    "withdrawn": "the participant withdrew; detail says what happens to the data; if there is a "
     "duration, the decision was taken back after that time",
     "session_order": "the participant came for this session before an earlier one of the study; "
     "detail names it",
-    "noted": "the moderator wrote down a deviation; detail is how it reads after its corrections",
-    "noted_taken_back": "the moderator wrote down a deviation, which detail is, and took it back",
-    "unblinded": "the console names the representations from here on to a moderator who was blind",
-    "attempt_interrupted": "an attempt at a question has no end, or a pause broke it off",
+    "noted": "the moderator wrote down a deviation; detail has the text after corrections",
+    "noted_taken_back": "the moderator wrote down a deviation (its text is in detail) and took "
+    "it back",
+    "unblinded": "from here on, the console names the representations to a moderator who was blind",
+    "attempt_interrupted": "an attempt at a question was not finished, or a pause cut it off",
     "aligned_at_start": "start and target of a question already agreed",
     "alarm": "an alarm was raised",
     "no_sound": "the session was recorded without sound; with a duration, only until then",
     "sound_lost": "sound was lost and filled with silence",
     "microphone_lost": "the microphone vanished",
-    "sound_zeros": "the microphone delivered exact zeros (muted, or no permission)",
+    "sound_zeros": "the microphone gave no signal at all (muted, or not permitted)",
     "sound_clipping": "the microphone was overdriven",
     "screen_changed": "a screen was removed or added",
     "focus_lost": "the participant's window lost the keyboard focus",
-    "close_requested": "the participant tried to leave the window, and was asked for so long",
+    "close_requested": "the participant tried to leave the window, and was asked whether to "
+    "stop; the duration is that of the question",
 }
 """Every kind of deviation, in words."""
 
@@ -294,7 +297,11 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
         case SessionPaused():
             return make("paused", payload.reason)
         case SegmentStarted(gap_from_ns=int(gap_from)):
-            unsure = "; the length is by the time of day alone" if payload.gap_by == "wall" else ""
+            unsure = (
+                "; the length is known only from the time of day"
+                if payload.gap_by == "wall"
+                else ""
+            )
             detail = f"segment {payload.segment} began{unsure}"
             return make("interrupted", detail, at_ns=gap_from)
         case ProgramStalled():
@@ -473,7 +480,7 @@ def fold_totals(events: Iterable[tuple[Event, Payload]]) -> SessionTotals:
             case AudioOff():
                 totals.no_sound_because = payload.reason
     if totals is None:
-        raise RecordError("The session holds no event.", todo="Leave it out.")
+        raise RecordError("The session contains no events.", todo="Leave it out.")
     totals.elapsed_s, totals.duration_s = last_ns / NS, pauses.working_ns(last_ns) / NS
     totals.sound_s = sum(count / rates[file] for file, count in frames.items() if file in rates)
     return totals

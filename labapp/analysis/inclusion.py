@@ -41,7 +41,7 @@ WITHDRAWN = "withdrawn"
 BY_HAND = "by_hand"
 SESSIONS = "sessions"
 RULES = {
-    "completed": "the session did not come to its end, or the moderator skipped a stage of it",
+    "completed": "the session was not completed, or the moderator skipped one of its stages",
     "practice_correct": "a practice question was not answered correctly",
     "min_solved": "too few questions were solved",
     WITHDRAWN: "the participant withdrew",

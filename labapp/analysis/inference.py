@@ -329,7 +329,7 @@ def friedman(values: Matrix) -> Statistic:
     """Friedman's test within participants, of three conditions or more."""
     n, k = values.shape
     if k < 3 or n < 2:
-        return outcome(FRIEDMAN, why="it is of three conditions or more" if k < 3 else FEW)
+        return outcome(FRIEDMAN, why="it needs three conditions or more" if k < 3 else FEW)
     levels = round_for_ranks(values)
     if not np.ptp(levels, axis=1).any():
         return outcome(FRIEDMAN, why=SAME)

@@ -48,8 +48,8 @@ IN_FIGURE = 34
 """Letters of a line of them beside a figure."""
 TOLD = 0.07
 """The count stands in a part of a bar that is at least this share of it."""
-TURNED = "counts the other way round"
-CODEBOOK = "The words of each item in full, with its range and conditions, are in items.csv."
+TURNED = "reverse-scored"
+CODEBOOK = "The full text of each item, with its range and conditions, is in items.csv."
 
 
 def short(words: str, longest: int = LONGEST) -> str:
@@ -223,15 +223,15 @@ def _rows(
 
 _READ = (
     "Each bar is an item, in the order of the questionnaire, with the numbers from the lowest "
-    "on the left to the highest on the right, as answered; the figures in the bars count "
-    "answers."
+    "on the left to the highest on the right, as answered. The figures in the bars are numbers "
+    "of answers."
 )
 
 _READ_STRIPS = (
-    "Each row is an item, in the order of the questionnaire, over all numbers that could be given; "
-    "a point is an answer."
+    "Each row is an item, in the order of the questionnaire, on a scale of all possible "
+    "numbers. Each point is an answer."
 )
-UNTOUCHED = "Sliders that nobody touched count as no answer and are left out: {n}."
+UNTOUCHED = "Sliders that were not touched count as no answer and are left out: {n}."
 
 
 def not_touched(answers: pd.DataFrame) -> NDArray[np.bool_]:
@@ -300,15 +300,15 @@ def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         ("Item", "About", "Lowest", "Highest", *(["No answer"] if slid else []), "Answer"),
         rows,
         numeric=range(2, 5 + slid),
-        caption="The lowest and highest number that was given; mean ± sd over answers, the median "
-        "and n. No answer: sliders that nobody touched, which are left out.",
+        caption="The lowest and highest number given; mean ± sd over answers, the median and n. "
+        "No answer: sliders that were not touched, which are left out.",
     )
 
 
 SAYS = (
     "Alpha is Cronbach's, with Feldt's 95 % interval; omega is McDonald's omega total, from one "
-    "factor by maximum likelihood. Both are of the people who answered all items, reversed items "
-    "turned round. Questionnaires and their versions are never pooled."
+    "factor by maximum likelihood. Both are for the people who answered all items, after "
+    "reversed items were recoded. Questionnaires and their versions are never pooled."
 )
 OCCASIONS = (
     "Where people answered a questionnaire several times, each occasion is shown separately, "
@@ -422,7 +422,8 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
         ("Instrument", "Item", "Passed", "Failed", "Sessions that failed it", "Sessions asked"),
         rows,
         numeric=(2, 3, 4, 5),
-        caption="Of all sessions, also those that are not included. A check is in no score.",
+        caption="From all sessions, including those that do not count. Checks are not part of "
+        "any score.",
     )
 
 
@@ -512,7 +513,7 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
     ]
     many = 4 if len(about) <= FEW else 2
     drawing = kit.strip_panels(measured, about, name, "Workload by model", many)
-    return drawing.html(f"{kit.READ} 100 is most; for Performance, failure.")
+    return drawing.html(f"{kit.READ} 100 is the most; for Performance, 100 is failure.")
 
 
 def by_stage(counted: Tables) -> pd.DataFrame:

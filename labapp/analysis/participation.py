@@ -136,8 +136,8 @@ def flow_figure(
         figure,
         f"Flow of participants: began {flow.began}, recruited {flow.recruited}, "
         f"not analysed {flow.left_out}, analysed {flow.analysed}",
-        "People who are not analysed are counted once, under the first reason. Participants "
-        "are counted, without pilots.",
+        "People who are not analysed are counted once, under the first reason. These are "
+        "numbers of participants, without pilots.",
     )
 
 

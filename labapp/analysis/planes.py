@@ -89,7 +89,7 @@ def draw_strokes(ax: Axes, answers: pd.DataFrame, parts: Sequence[Mapping[str, A
     ax.set_ylabel("% of the height")
     return (
         "All strokes of all participants, in percent of the picture's width and height from its "
-        "top left corner; where several lie over each other, the colour is stronger."
+        "top left corner. The colour is stronger where strokes overlap."
     )
 
 
@@ -119,7 +119,7 @@ def count_squares(ax: Axes, answers: pd.DataFrame, parts: Sequence[Mapping[str, 
         words = json_value(part["answers"] or "{}")
         axis.set_label_text(f"1 {words['1']} … {points} {words[str(points)]}")
         axis.label.set_label(SAID)
-    return "The darker a square, the more often it was chosen; the figures count answers."
+    return "The darker a square, the more often it was chosen; the figures are numbers of answers."
 
 
 def _texts(answers: pd.DataFrame) -> Html:

@@ -413,7 +413,7 @@ SCALES = (
     whole("enough", "how many of them must be answered"),
     whole("listed", "place of the item in the score, from 1"),
     text("item", "id of the item"),
-    yes("reversed", "it counts the other way round: low + high minus the answer"),
+    yes("reversed", "it is reverse-scored: low + high minus the answer"),
     number("low", "the lowest number that can be answered"),
     number("high", "the highest number that can be answered"),
     number("moved", "what is added to each answer as it counts"),

@@ -134,7 +134,7 @@ def choose_quotes(
     nothing_left = with_words & marks["text"].fillna("").map(_is_redacted_whole).astype(bool)
     left = []
     if n := int((~agreed).sum()):
-        left.append(f"{count(n, 'mark')} of participants who did not agree to be quoted.")
+        left.append(f"{count(n, 'mark')} from participants who did not agree to be quoted.")
     for why in WITHHELD:
         same = agreed & ~with_words & (marks["text_withheld"].fillna("") == why)
         if n := int(same.sum()):
@@ -145,8 +145,8 @@ def choose_quotes(
     drafts = quotable & ~marks["reviewed"].fillna(value=False).astype(bool)
     if (n := int(drafts.sum())) and not unread:
         left.append(
-            f"{count(n, 'mark')} on words that nobody has read against the sound: a speech model "
-            "wrote them, or they were brought in."
+            f"{count(n, 'mark')} on words that nobody has checked against the sound: a speech "
+            "model wrote them, or they were imported."
         )
         quotable &= ~drafts
     quotes = sorted(
@@ -161,7 +161,7 @@ def choose_quotes(
     if most is not None:
         every, quotes = len(quotes), list(_first(quotes, most))
         if more := every - len(quotes):
-            left.append(f"{count(more, 'more quote')} beyond {most} of a code.")
+            left.append(f"{count(more, 'more quote')} beyond the limit of {most} per code.")
     return Quotes(tuple(quotes), tuple(left))
 
 
@@ -183,7 +183,7 @@ def _of_codes(marks: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
             raise UsageError(
                 f"Nobody has the code {name!r}.",
                 safe="No quotes were written.",
-                todo=f"Codes that were given here: {listed or 'none'}.",
+                todo=f"Codes that were used here: {listed or 'none'}.",
             )
         chosen |= same
     pairs = zip(marks["tier"], marks["code"], strict=True)
@@ -341,7 +341,7 @@ def kind_of(out: Path) -> Callable[[Quotes, Path], str]:
     that is there."""
     if (written := KINDS.get(out.suffix.lower())) is None:
         raise UsageError(
-            f"{out.name} has no ending that says what to write.",
+            f"The ending of {out.name} does not say which kind of file to write.",
             safe="No quotes were written.",
             todo=f"Take one of {', '.join(KINDS)}, as in --out quotes.md",
         )

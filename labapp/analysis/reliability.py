@@ -34,7 +34,7 @@ RELIABILITY = (
     text("score", "name of the score"),
     text("occasion", "when it was answered, where people answered it several times; else empty"),
     text("item", "id of the item; empty in the row of the whole scale"),
-    yes("reversed", "of an item: it counts the other way round"),
+    yes("reversed", "of an item: it is reverse-scored"),
     whole("n_items", "items of the scale"),
     whole("n", "people who answered all of them: alpha, omega and the items' numbers are of these"),
     whole("n_incomplete", "people who answered some of them"),
@@ -51,7 +51,7 @@ RELIABILITY = (
     text("omega_why", "why there is no omega, or what is to be known of it"),
 )
 """A row a scale and occasion, and one each of its items."""
-TWO_DEFINITIONS = "sessions with this version of the questionnaire do not declare it alike"
+TWO_DEFINITIONS = "sessions with this version of the questionnaire declare it differently"
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,8 +260,8 @@ def alpha(rows: Matrix) -> CronbachAlpha:
     whole, own = float(covariances.sum()), float(np.trace(covariances))
     if whole <= own:
         return CronbachAlpha(
-            why="the answers do not go together: on average they vary against each other. Look "
-            "whether an item is reversed that should not be, or the other way round"
+            why="the items are negatively correlated on average. Check whether an item is "
+            "reversed that should not be, or the other way round"
         )
     value = items / (items - 1) * (1 - own / whole)
     degrees = people - 1, (people - 1) * (items - 1)
@@ -312,7 +312,9 @@ def omega(rows: Matrix) -> Omega:
         return Omega(why=f"with fewer than {FACTOR_ITEMS} items one factor is not determined")
     correlations: Matrix = np.asarray(np.corrcoef(rows, rowvar=False), dtype=np.float64)
     if people <= items or np.linalg.matrix_rank(correlations) < items:
-        return Omega(why="some items follow from others, or there are too few people for a factor")
+        return Omega(
+            why="some items can be computed from others, or there are too few people for a factor"
+        )
     loadings, own, converged = one_factor(correlations)
     if not converged:
         return Omega(why="the fit of one factor did not converge")
@@ -324,7 +326,11 @@ def omega(rows: Matrix) -> Omega:
     shared = float((loadings * deviations).sum()) ** 2
     value = shared / (shared + float((own * deviations**2).sum()))
     against = bool((loadings < 0).any())
-    why = "an item goes against the others: look whether it should be reversed" if against else ""
+    why = (
+        "an item is negatively correlated with the others: check whether it should be reversed"
+        if against
+        else ""
+    )
     return Omega(value, tuple(map(float, loadings)), why)
 
 

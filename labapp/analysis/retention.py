@@ -58,12 +58,12 @@ def retention(
         yield flow.html(anchor)
     yield paragraph(
         f"Included: {_count_included(recruited)} of {count(len(recruited), 'participant')} "
-        f"({_percent(recruited)} %). Metrics and questionnaires are of the included ones; "
-        "the tables hold all, with the column included."
+        f"({_percent(recruited)} %). Metrics and questionnaires are for the included sessions; "
+        "the tables contain all sessions, with the column included."
     )
     if gone := sum(all(each.row is None for each in person.sessions) for person in recruited):
         yield paragraph(
-            f"Withdrew and counted here, but in no table: {count(gone, 'participant')}.", "quiet"
+            f"Withdrew (counted here, but not in any table): {count(gone, 'participant')}.", "quiet"
         )
     words = rule_words(row["declared"] for row in rows if isinstance(row.get("declared"), str))
     if failed := _count_failed(recruited):
@@ -71,8 +71,8 @@ def retention(
             ("Rule not met", "What that means", "Participants"),
             [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
             numeric=(2,),
-            caption="Of the participants who do not count. One who does not meet several rules is "
-            "in the row of each.",
+            caption="These participants do not count. Those who break several rules appear in "
+            "the row of each.",
         )
     if by_hand := [row for row in rows if row["decided_by_hand"]]:
         yield table(
@@ -108,7 +108,8 @@ def retention(
                 for (name, value), some in groups.items()
             ],
             numeric=(2, 3, 4),
-            caption="Somebody with several drawn conditions is in the row of each." * several,
+            caption="People who were assigned several conditions appear in the row of each."
+            * several,
         )
 
 
@@ -268,8 +269,8 @@ def _show_durations(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
         ),
         rows,
         numeric=range(1, 2 + len(names)),
-        caption="Working time of the sessions that count, without pauses; what an hour is paid at "
-        "that duration, with the mean of what was paid.",
+        caption="Working time of the sessions that count, without pauses, and the pay per hour "
+        "that follows from it and from the mean payment.",
     )
 
 
@@ -310,7 +311,7 @@ def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> 
     yield _beside(
         ("Answer", two_lines("Chosen", "n"), two_lines("Answered", "n"), two_lines("Here", "%")),
         rows,
-        "Of those who answered, of the sessions that count and are not de-identified.",
+        "These are the people who answered, in sessions that count and are not de-identified.",
     )
 
 

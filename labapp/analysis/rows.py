@@ -594,7 +594,7 @@ def _find_unended(totals: SessionTotals, attempts: Iterable[Attempt]) -> list[De
 
 def _unknown(what: str) -> SessionError:
     return SessionError(
-        f"A task of this session gives rows to {what}, which it does not describe.",
-        safe="The session is untouched; nothing was left out without a word.",
+        f"A task of this session adds rows to {what}, which it does not describe.",
+        safe="The session is untouched, and nothing was left out silently.",
         todo="Tell the authors of the package that brings the task: its `tables` lack it.",
     )

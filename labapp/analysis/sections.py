@@ -327,9 +327,10 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
     ]
     counting = sum(person.state == "included" for person in everybody)
     yield (
-        f"In the study “{study}” ({word} {', '.join(versions)} of its file) "
+        f"In the study “{study}” ({word} {', '.join(versions)} of its file), "
         f"{count(len(everybody), 'participant')} took part in "
-        f"{count(len(recruited) + len(tables.withdrawn), 'session')}; {counting} count."
+        f"{count(len(recruited) + len(tables.withdrawn), 'session')}; "
+        f"{'all' if counting == len(everybody) else counting} count."
     )
     simulated = int(sessions["simulated"].sum())
     if simulated:
@@ -347,8 +348,8 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
         yield f"Sessions were held {when} (UTC)."
     if moved := sum(not true_date(time) for time in times):
         yield (
-            f"Of {count(moved, 'session')} the day is not known: de-identified copies were read, "
-            "in which every date is moved."
+            f"The day of {count(moved, 'session')} is not known, because these are de-identified "
+            "copies, in which every date is moved."
         )
 
 
@@ -375,13 +376,15 @@ def _tasks(tables: Tables) -> Iterator[str]:
         report = known.get(str(task), TaskReport())
         activity = report.activities.get(str(task), f"did the task {task}")
         trials = tables.trials[(tables.trials["task"] == task) & (tables.trials["role"] == "stage")]
-        yield (f"Participants {activity} ({questions} a stage; {compared}){report.asked(trials)}.")
+        yield (
+            f"Participants {activity} ({questions} per stage; {compared}){report.asked(trials)}."
+        )
     per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
     if not per.empty and per.max() > 1:
         orders = tables.participants["models"].nunique()
         yield (
-            f"Each session had up to {per.max()} stages, one after another, "
-            f"in {count(int(orders), 'order')} of models over the sessions."
+            f"Each session had up to {per.max()} stages, one after another. Across sessions, the "
+            f"models came in {count(int(orders), 'order')}."
         )
 
 
@@ -428,9 +431,9 @@ def _recording(tables: Tables) -> Iterator[str]:
     included = sessions[sessions["included"]]
     if not included.empty:
         yield (
-            f"The sessions that count took {clock(float(included['duration_s'].median()))} "
-            "(min:s) of working time in the median; pauses and interruptions are taken out of "
-            "every duration."
+            "The sessions that count had a median working time of "
+            f"{clock(float(included['duration_s'].median()))} (min:s); durations leave out pauses "
+            "and interruptions."
         )
     presentations = sorted({str(session).replace("_", " ") for session in sessions["presentation"]})
     counts = sessions["language"].value_counts().sort_index()
@@ -442,7 +445,7 @@ def _recording(tables: Tables) -> Iterator[str]:
     )
     if sound := int((sessions["sound_s"] > 0).sum()):
         yield (
-            f"Voice was recorded in {sound} of {count(len(sessions), 'session')}, on one clock "
+            f"Voice was recorded in {sound} of {count(len(sessions), 'session')}, synchronised "
             "with every action."
         )
     else:
@@ -622,8 +625,8 @@ def _files(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
     files = sessions["study_sha256"].dropna().map(str)
     if others := int((files != registration.study_sha256).sum()):
         yield (
-            f"{count(others, 'session')} of {len(sessions)} ran with other files of the study "
-            "than those that were registered"
+            f"{count(others, 'session')} of {len(sessions)} ran with study files that differ "
+            "from the registered ones"
         )
 
 
@@ -642,11 +645,11 @@ def _models(
         registered = registration.models.get(model)
         others = sum(model in own and own[model] != registered for own in met)
         if registered is None:
-            yield f"{model} was shown and is no model that was registered"
+            yield f"{model} was shown but is not a registered model"
         elif others:
             yield (
-                f"{count(others, 'session')} of {len(sessions)} had another model {model} than "
-                "the one that was registered (another card)"
+                f"{count(others, 'session')} of {len(sessions)} had a model {model} that differs "
+                "from the registered one (another card)"
             )
 
 
@@ -665,7 +668,7 @@ def _sample_as_registered(registration: Registration, sessions: pd.DataFrame) ->
         wanted = design.wanted(cell)
         if n != wanted:
             where = f" ({cell_name(cell)})" if cell else ""
-            yield f"{n} analysed where {wanted} were registered{where}"
+            yield f"{n} analysed, but {wanted} were registered{where}"
 
 
 def _by_hand(sessions: pd.DataFrame) -> Iterator[str]:

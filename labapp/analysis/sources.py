@@ -98,19 +98,19 @@ def read_sessions(
         raise RecordError(
             f"Everybody here withdrew; the data were kept: {names}.",
             safe="No analysis was made.",
-            todo="Where your consent form covers it, say --withdrawn: the sessions are in the "
-            "tables then and count in no metric.",
+            todo="If your consent form covers it, use --withdrawn: the sessions are then in the "
+            "tables, but count in no metric.",
         )
     _tell_left_out(others, bool(read), pilot, notes)
     gone = _list_withdrawn(sessions_found, chosen.values(), left, studies)
     if gone:
         people = count(len({(each.study, each.participant) for each in gone}), "participant")
         kept = f" Their data were kept: {names}. Add them with --withdrawn." if left else ""
-        notes.append(f"Withdrew and counted, but in no table: {people}.{kept}")
+        notes.append(f"Withdrew (counted, but not in any table): {people}.{kept}")
     if pilot:
         notes.insert(0, PILOTS)
     notes += [
-        f"{Path(session.source).name} is still running: it is shown as far as it was recorded."
+        f"{Path(session.source).name} is still running. What was recorded so far is shown."
         for session in chosen.values()
         if session.running
     ]
@@ -163,10 +163,10 @@ def _other_cards(sessions: Iterable[Folded]) -> Iterator[str]:
         n = sum(cards[each] for each in cards if each[0] == model and each[1] != here)
         if here and n:
             yield (
-                f"The model {model} that is installed here has another card (model.yaml) than at "
-                f"{count(n, 'session')}. What was recorded is as it was; what only a card tells "
-                "(data set, published model, errors) and pictures that are drawn again are of the "
-                "installed model."
+                f"The model {model} that is installed here has a different card (model.yaml) "
+                f"than at {count(n, 'session')}. Recorded data are unchanged. What only a card "
+                "says (data set, published model, errors), and pictures that are drawn again, "
+                "come from the installed model."
             )
 
 
@@ -180,9 +180,9 @@ def _tell_left_out(others: list[str], any_read: bool, pilot: bool, notes: list[s
         raise RecordError(
             f"All of these sessions are {are}: {', '.join(others)}.",
             safe="No analysis was made.",
-            todo="Leave --pilot out." if pilot else "Say --pilot to analyse pilots by themselves.",
+            todo="Leave --pilot out." if pilot else "Use --pilot to analyse pilots separately.",
         )
-    notes.append(f"Left out, for they are {are}: {', '.join(others)}.")
+    notes.append(f"Left out, because they are {are}: {', '.join(others)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,8 @@ def _better(known: Folded, other: Folded, notes: list[str]) -> Folded:
         raise RecordError(
             f"{known.source} and {other.source} are different sessions, but both call "
             f"themselves participant {participant}, session {session} of {study}.",
-            todo="Analyse them apart, or leave one of them out. Two data folders whose "
-            "participants have the same labels cannot be put together, even by renaming folders.",
+            todo="Analyse them separately, or leave one of them out. Two data folders whose "
+            "participants have the same labels cannot be merged, even by renaming folders.",
         )
     worse, better = sorted((known, other), key=lambda read: read.fullness)
     missing = better.events - worse.events

@@ -287,10 +287,11 @@ class TaskRecords(ABC, Generic[P, A]):
             self.by_key[key] = self.begin(self.parts[key[0]], key, event, payload)
         elif payload.of_trial:
             raise RecordError(
-                f"Event {event.seq} of this session ({event.kind}) is of a trial that was never "
-                "begun: it would be in no table.",
-                safe="The session is untouched; nothing was left out without a word.",
-                todo="Check it with `labapp sessions verify`, and leave it out until then.",
+                f"Event {event.seq} of this session ({event.kind}) belongs to a trial that never "
+                "began, so it would be missing from all tables.",
+                safe="The session is untouched, and nothing was left out silently.",
+                todo="Check it with `labapp sessions verify`, and leave it out until it is "
+                "repaired.",
             )
 
     def take_of_session(self, payload: Payload) -> None:
@@ -440,7 +441,7 @@ def not_planned(event: Event, what: str) -> RecordError:
     return RecordError(
         f"Event {event.seq} of this session {what}, which its plan does not have.",
         safe="The session is untouched.",
-        todo="Check it with `labapp sessions verify`, and leave it out until then.",
+        todo="Check it with `labapp sessions verify`, and leave it out until it is repaired.",
     )
 
 
@@ -478,8 +479,8 @@ def _load(where: str, told_elsewhere: tuple[str, ...]) -> type[TaskRecords[Any, 
     loaded: type[TaskRecords[Any, Any]] = discovery.load(where)
     if dropped := never_handled(loaded) - {*told_elsewhere}:
         raise SetupError(
-            f"No function of {where} handles {min(dropped)!r}, which its `kinds` names: these "
-            "events would be in no table.",
+            f"No function of {where} handles {min(dropped)!r}, which its `kinds` names, so these "
+            "events would be missing from all tables.",
             safe="Nothing was read or written.",
             todo="Add a `case` for it to `take`. If no table needs it, name it in the task type's "
             "`told_elsewhere`.",
@@ -622,9 +623,9 @@ def _check(event: Event, parts: Parts, names: frozenset[str], told: bool) -> Non
     else:
         where = "in no part"
     raise RecordError(
-        f"Event {event.seq} of this session ({event.kind}) was recorded {where}: it would be in no "
-        "table.",
-        safe="The session is untouched; nothing was left out without a word.",
+        f"Event {event.seq} of this session ({event.kind}) was recorded {where}, so it would be "
+        "missing from all tables.",
+        safe="The session is untouched, and nothing was left out silently.",
         todo="Install the version of labapp, or of the package that brings the task, with which "
         "the session was recorded.",
     )

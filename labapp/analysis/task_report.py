@@ -373,9 +373,9 @@ def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
             if not package:
                 raise  # one of labapp's own is a mistake in labapp
             remarks.append(
-                f"What the package {package} has for the report of {task_type.name} cannot be "
-                f"loaded from {task_type.report}: {type(error).__name__}: {error}. So that task "
-                "has the section here that every task has."
+                f"The section that the package {package} brings for the report of "
+                f"{task_type.name} cannot be loaded from {task_type.report}: "
+                f"{type(error).__name__}: {error}. This task gets the standard section instead."
             )
             continue
         known[task_type.name] = loaded
@@ -406,7 +406,7 @@ UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage
 
 def unit(metric: Metric) -> str:
     """The unit of a change."""
-    return UNITS.get(metric.column, metric.unit.replace("a stage", "a question"))
+    return UNITS.get(metric.column, metric.unit.replace("per stage", "per question"))
 
 
 SUMMED = (
@@ -448,8 +448,8 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
         sessions = own.groupby(["participant", "session"]).ngroups
         yield heading(3, f"Task {task}")
         yield paragraph(
-            f"{count(len(own), 'trial')} of {count(sessions, 'session')} count. Nothing that is "
-            "installed says more of this task, so this is what its numbers come to."
+            f"{count(len(own), 'trial')} of {count(sessions, 'session')} count. No installed "
+            "task knows more about these numbers, so this is a plain summary."
         )
         yield _numbers(own, table_columns()["trials"], f"Of the table trials, {task}")
         stages = study.counted.stages
@@ -572,7 +572,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
         ["Model", *(two_lines(metric.title, unit(metric)) for metric in metrics)],
         rows,
         numeric=range(1, 1 + len(metrics)),
-        caption=f"Mean over participants of last minus first {either(sizes)} "
+        caption=f"Mean over participants of the last minus the first {either(sizes)} "
         f"{'question' if sizes == [1] else 'questions'}; below it the median and n.",
     )
 

@@ -49,7 +49,7 @@ def group() -> int | None:
         why = "there is no such group" if number < 0 else "you are not in it"
         raise UsageError(
             f"${GROUP} names the group {name!r}, and {why}.",
-            todo=f"Name a group that `id` lists, or take ${GROUP} away.",
+            todo=f"Name a group that `id` lists, or unset ${GROUP}.",
         )
     return number
 

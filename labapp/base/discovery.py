@@ -174,7 +174,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
     def left_out(self) -> str:
         """What packages bring and cannot be used, in a sentence; empty where there is none."""
         states = [f"{p.package}: {p.name} {state}" for p, state in self.installed if state != READY]
-        return f"Left out of what is installed: {'; '.join(states)}." if states else ""
+        return f"Installed, but left out: {'; '.join(states)}." if states else ""
 
     def __getitem__(self, name: str) -> T:
         return self.shipped[name] if name in self.shipped else self.brought[name]

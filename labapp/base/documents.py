@@ -418,11 +418,11 @@ def _odd_space(space: str, line: int) -> _Refused:
     return _Refused(what, line, "Replace it with a space, or with nothing.")
 
 
-_QUOTE = 'A text with a colon, a question mark, # or brackets in it stands in quotes: "…".'
+_QUOTE = 'A text that contains a colon, a question mark, # or brackets needs quotes: "…".'
 _ANY_YAML_ADVICE = f"Correct this line, or the one above it. {_QUOTE}"
 _NO_BACKSLASH = "Write / instead of \\ in paths, or put the text in single quotes."
 _YAML_ADVICE = {
-    "could not find expected ':'": "Put a colon and a space behind the key, as in `key: value`.",
+    "could not find expected ':'": "Put a colon and a space after the key, as in `key: value`.",
     "escape character": _NO_BACKSLASH,
     "unexpected end of stream": "Close the quotation mark in this line.",
     "expected ',' or": f"Close the bracket of this line, or put in the comma. {_QUOTE}",
@@ -472,7 +472,9 @@ class _Values:
                     # Between braces: what stands behind the comma is no key without a colon.
                     last = next(reversed(out))
                     what = f"{last}: found {out[last]},{key}; allowed: a number with a point"
-                    self.refused.append(_Refused(what, line, "Put a point for the comma."))
+                    self.refused.append(
+                        _Refused(what, line, "Write a decimal point instead of the comma.")
+                    )
                     out[last] = float(f"{out[last]}.{key}")
                     continue
                 whole = node.flow_style and value_node.tag == "tag:yaml.org,2002:int"

@@ -176,7 +176,8 @@ def _only_wheels(folder: Path | None) -> None:
     if folder is not None and not (folder.is_dir() and any(folder.glob("*.whl"))):
         raise UsageError(
             f"{folder} is not a folder with wheels (files that end in .whl).",
-            todo="Make one on a computer with network: labapp extras download NAME --to FOLDER.",
+            todo="Make one on a computer with a network connection: labapp extras download NAME "
+            "--to FOLDER.",
         )
 
 

@@ -27,7 +27,7 @@ def find_name_problem(name: str) -> str:
         if stem in WINDOWS:
             return f"Windows keeps the name {part!r} for a device"
         if stem in OWN:
-            return f"labapp keeps the name {part!r} for a folder of its own"
+            return f"labapp reserves the name {part!r} for one of its own folders"
     return ""
 
 

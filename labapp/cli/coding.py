@@ -77,7 +77,7 @@ def code_segment(
         where = f"{unsaid} of {len(rows)} sessions" if len(rows) > 1 else str(rows[0]["session"])
         say(UNSAID.format(where=where, todo=UNSAID_ADVICE), err=True)
     if not freeze:
-        say("Look them through in the window; --freeze lets them be coded.")
+        say("Check them in the window; use --freeze so that they can be coded.")
 
 
 def code_speakers(
@@ -151,7 +151,7 @@ def code_check(file: Path, json_: bool = False) -> None:
     )
     without = [code.id for code in codebook.codes if not code.key and not code.retired]
     if without:
-        say(f"Without a key, given by their names alone: {', '.join(without)}.")
+        say(f"Without a key, so chosen by name: {', '.join(without)}.")
 
 
 def code_schema() -> None:
@@ -194,7 +194,7 @@ def code_diff(old: Path, new: Path, json_: bool = False) -> None:
     if not changes:
         say("Nothing differs.")
     elif any(change.definition for change in changes) and before.version == after.version:
-        say("A definition changed: count the version up.", err=True)
+        say("A definition changed: increase the version number.", err=True)
 
 
 def code_history(
@@ -236,7 +236,7 @@ def code_verify(
 
     if accept:
         count = accept_files(study_folder(name, data), accept)
-        say(f"{count} files are taken as they are now.")
+        say(f"{count} files are accepted as they are now.")
     with as_check(), progress_bar("checking"):
         report = verify_annotations(session_or_study(name, data))
     show(report, json_)
@@ -358,7 +358,7 @@ def _refuse_options(where: str, options: Mapping[str, object]) -> None:
     if given := [name for name, value in options.items() if value]:
         raise UsageError(
             f"{' and '.join(given)}: {where}.",
-            todo="Compare the sessions of studies or a table of ratings, one after the other.",
+            todo="Compare either the sessions of studies or a table of ratings, not both at once.",
         )
 
 
@@ -372,8 +372,8 @@ def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
     notes = list(table.notes)
     if level == "nominal":
         notes += [
-            f"{cell!r} stands in {times} cells and counts as a code; a missing rating is an empty "
-            "cell."
+            f"{cell!r} appears in {times} cells and counts as a code. Leave the cell empty if a "
+            "rating is missing."
             for cell, times in table.doubtful.items()
         ]
         notes += [
@@ -430,7 +430,7 @@ def code_quotes(
     --code: Only words with this code. Can be repeated.
     --where NAME=VALUE: Only words of a condition, model, participant or outcome, such as
         condition=vae. If repeated, all must match.
-    --most (from 1): The most quotes per code, first one of each participant.
+    --most (from 1): The maximum number of quotes per code; one of each participant comes first.
     --unread: Include words that nobody has checked against the sound, each marked.
     --pictures/--no-pictures: Add the participant's screen at that moment.
     --size WxH: The size of the pictures in pixels. Default: 1366x768.
@@ -481,8 +481,8 @@ def code_quotes(
     say(f"{len(quotes.quotes)} quotes: {out}")
     if drafts := sum(quote.unread for quote in quotes.quotes):
         say(
-            f"Nobody has read the words of {drafts} of them against the sound. Read them before "
-            "you print them.",
+            f"Nobody has checked the words of {drafts} of them against the sound. Check them "
+            "before you print them.",
             err=True,
         )
 
@@ -516,7 +516,7 @@ def code_reel(
     study: A study's id, or the folder with its sessions.
     --out FILE: The file to write: .wav, or .mp4 with the videos.
     --code: Only this code. Can be repeated.
-    --most (from 1): The most stretches per code.
+    --most (from 1): The maximum number of stretches per code.
     --list FILE.csv: A table of stretches to use instead, with the columns session,begin,end,label.
     """
     from labapp.base.parallel.processes import stoppable
@@ -525,7 +525,7 @@ def code_reel(
 
     folder = study_folder(study, data)
     if list_ is not None and (code or most):
-        raise UsageError("--list goes with neither --code nor --most.", todo="Leave one out.")
+        raise UsageError("--list cannot be combined with --code or --most.", todo="Leave one out.")
     with stoppable(), progress_bar("cutting") as tell:
         if list_ is not None:
             cuts = read_list(folder, list_)

@@ -144,8 +144,8 @@ def concepts_score(model: completion.Model, data: DataFolder = None, json_: bool
     if not result["agrees"]:
         raise CheckFailed(
             f"The numbers computed are not those on the card of {result['model']}.",
-            todo="Check that --data names the files it was trained on; else take a fresh copy "
-            "of the model.",
+            todo="Check that --data names the files it was trained on; else get a fresh copy of "
+            "the model.",
         )
 
 

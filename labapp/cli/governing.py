@@ -145,7 +145,7 @@ def code_adjudicate(
     if settle is not None:
         if not 1 <= settle <= len(differences):
             raise UsageError(
-                f"There is no disagreement {settle}: there are {len(differences)}."
+                f"There is no disagreement {settle}. Existing ones: {len(differences)}."
                 + "".join(f" {name}: {why}" for name, why in report.left_out),
                 safe="Nothing was settled.",
                 todo="`labapp code adjudicate STUDY` lists them, once coding is locked.",
@@ -187,7 +187,7 @@ def code_adjudicate(
         begin = f"{d.t0_ns / 1e9:.1f}–{d.t1_ns / 1e9:.1f} s"
         say_line(f"{row['number']}  {d.session}  {begin}  {d.tier}  {codes}{end}")
     if not rows:
-        say("Raters agree in everything that is locked, or nothing was coded twice.")
+        say("The raters agree on everything that is locked, or nothing was coded twice.")
 
 
 def _say_left_out(left_out: Iterable[tuple[str, str]]) -> None:
@@ -209,10 +209,12 @@ def _settle(
     from labapp.coding.annotations.rounds import adjudicate_difference, settle
 
     if by is None:
-        raise UsageError("Who settles it is missing.", todo="Say it with --by NAME.")
+        raise UsageError(
+            "The command does not say who settles the difference.", todo="Say it with --by NAME."
+        )
     if (take is not None) + bool(codes) + nothing != 1:
         raise UsageError(
-            "What holds is missing, or said twice.",
+            "The decision is missing, or was given twice.",
             todo="Give one of --take RATER, --code CODE and --nothing.",
         )
     if take is not None and take not in difference.marks:
@@ -307,13 +309,13 @@ def code_receive(file: Path, study: str, data: Path | None = None, json_: bool =
         )
         if entry.ignored:
             say_line(
-                f"{entry.session}: not taken in are {entry.ignored} changes of units or text, "
-                "which are the study's: make them there."
+                f"{entry.session}: {entry.ignored} changes of units or text were not taken over, "
+                "because units and text belong to the study. Make these changes there."
             )
         if entry.redacted:
             say_line(
-                f"{entry.session}: not taken in are the remarks on {entry.redacted} marks, where "
-                "something was redacted since the pack was made."
+                f"{entry.session}: remarks on {entry.redacted} marks were not taken over, "
+                "because something there was redacted after the pack was made."
             )
         if entry.remark:
             say_line(f"{entry.session}: {entry.remark} Have the file sent again.")
@@ -368,13 +370,14 @@ def code_export(
 
     if no_sound and (joined or with_sound):
         raise UsageError(
-            "--no-sound goes with neither --joined nor --with-sound.", todo="Leave one of them out."
+            "--no-sound cannot be combined with --joined or --with-sound.",
+            todo="Leave one of them out.",
         )
     form = format_named(to)
     if transcript_codings:
         if form.name != ON_TRANSCRIPT.name:
             raise UsageError(
-                "--transcript-codings goes with --to qdpx alone.", todo="Leave it out."
+                "--transcript-codings works only with --to qdpx.", todo="Leave it out."
             )
         form = ON_TRANSCRIPT
     base: Base = "joined" if joined else "session" if no_sound else "files"
@@ -473,21 +476,23 @@ def code_codebook(
 
     if withhold:
         changed = withhold_words(study_folder(study, data))
-        say(f"{len(changed)} stored versions hold no free text any more. Codes are as they were.")
+        say(f"Free text was removed from {len(changed)} stored versions. Codes are unchanged.")
         return
     if from_ is not None:
         if to or out is not None or codebook:
             raise UsageError(
-                "--from goes with neither --to nor --out nor --codebook.",
-                todo="A codebook comes in, or goes out.",
+                "--from cannot be combined with --to, --out or --codebook.",
+                todo="Give either a codebook to read or a file to write.",
             )
         _new_codebook(from_, study_folder(study, data), study)
         return
     if to not in CODEBOOK_FORMATS or out is None:
         unknown = to and to not in CODEBOOK_FORMATS
-        what = f"Codebooks are not written as {to!r}." if unknown else "What to do is not said."
+        what = "The command does not say what to do."
+        if unknown:
+            what = f"Codebooks cannot be written as {to!r}."
         formats = " or ".join(f"--to {name}" for name in CODEBOOK_FORMATS)
-        raise UsageError(what, todo=f"Say {formats} with --out FILE, or --from FILE.qdc.")
+        raise UsageError(what, todo=f"Use {formats} with --out FILE, or --from FILE.qdc.")
     if Path(study).is_file():
         book = read(Path(study))
     else:
@@ -510,14 +515,14 @@ def _new_codebook(file: Path, folder: Path, study: str) -> None:
         raise TargetExists(
             f"{study} has a codebook: {', '.join(book.id for book in books)}.",
             safe="It was not changed.",
-            todo="Name a study that has none, or write what is new into the codebook.",
+            todo="Name a study that has none, or write the new codes into its codebook.",
         )
     book = incoming.read_codebook(file, folder)
     path = incoming.write_codebook(folder, book)
     say_line(path)
     say(
-        f"{len(book.codes)} codes. See in the file whether their tiers are on units, and which "
-        "exclude each other; give them keys."
+        f"{len(book.codes)} codes. Check in the file whether their tiers apply to units, and "
+        "which codes exclude each other, and give them keys."
     )
 
 

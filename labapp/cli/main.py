@@ -172,10 +172,10 @@ def labapp(
         given = ["--data"] * (data is not None) + ["--private"] * (private is not None)
         behind = [option for option in given if option in taken]
         raise UsageError(
-            "--data and --private belong behind a command that has them.",
+            "Put --data and --private after a command that has these options.",
             todo=f"For example: labapp {name} … {behind[0]} DIR"
             if behind
-            else f"Leave {' and '.join(given)} out: labapp {name} has no such option "
+            else f"Leave {' and '.join(given)} out: labapp {name} does not have this option "
             f"(labapp {name} --help).",
         )
     if context.invoked_subcommand is None:
@@ -252,9 +252,9 @@ def run(
 
     if participant is None and not pilot:
         raise UsageError(
-            "Nobody takes part: --participant is missing.",
+            "The participant is missing (--participant).",
             safe="No session was begun.",
-            todo="Say who, as in --participant P01; or try the study with --pilot.",
+            todo="Name one, such as --participant P01, or try the study with --pilot.",
         )
     options = run_options(
         data,
@@ -273,7 +273,7 @@ def run(
         language=language,
     )
     if pilot:
-        say(f"A pilot: its data are kept apart, in {pilot_root(data_folder(data))}.")
+        say(f"This is a pilot. Its data are kept separately, in {pilot_root(data_folder(data))}.")
     raise typer.Exit(run_session(study, participant or "", session, options))
 
 
@@ -309,7 +309,7 @@ def export(
 
     if with_audio and (no_audio or not deidentify):
         raise UsageError(
-            "--with-audio needs --deidentify, and excludes --no-audio.",
+            "--with-audio needs --deidentify, and cannot be combined with --no-audio.",
             safe="No bundle was made.",
             todo="Without --deidentify the sound is in the bundle anyway.",
         )
@@ -334,7 +334,7 @@ def export(
         )
     say(f"bundle: {path}")
     if not deidentify:
-        say("It identifies people. For a copy that others may see: --deidentify.", err=True)
+        say("It identifies people. Use --deidentify for a copy that others may see.", err=True)
 
 
 def analyze(
@@ -495,80 +495,80 @@ _STOPPED = {
         r"(?m)^((?:\S.*\n)+) {4}(.+)\n {4}(.+)$",
         """
 labapp:
-    What sessions had recorded is stored.
-    Start labapp again: it offers to go on with a session that was interrupted.
+    Everything that sessions had recorded is stored.
+    Start labapp again: it offers to resume an interrupted session.
 plan:
     No plan was written. What was simulated is kept, except with --keep.
-    Give the same command again: it goes on from there.
+    Run the same command again: it continues from there.
 extras add:
     What was installed before is unchanged.
-    Give the same command again.
+    Run the same command again.
 extras download:
     Wheels that were downloaded are in the folder.
-    Give the same command again.
+    Run the same command again.
 transcribe:
-    What was written down is stored.
-    Give the same command again: it goes on from there.
+    What was transcribed so far is stored.
+    Run the same command again: it continues from there.
 demo:
-    What it had made stays in its folder. No session of yours was touched.
-    Delete that folder, and give the same command again.
+    What it had made stays in its folder. Your own sessions were not touched.
+    Delete that folder, and run the same command again.
 run:
     What the session had recorded is stored.
-    `labapp sessions resume` goes on with it.
+    Continue it with `labapp sessions resume`.
 moderate:
-    The session goes on at its own computer; what reached it is stored there.
+    The session continues on its own computer, and everything that reached it is stored there.
     Ask for a new code and join again.
 observe:
-    The session goes on at its own computer; what reached it is stored there.
+    The session continues on its own computer, and everything that reached it is stored there.
     Ask for the code and join again.
 export:
     No bundle was finished. The sessions were not changed.
-    Give the same command again.
+    Run the same command again.
 analyze:
     No report was finished. The sessions were not changed.
-    Give the same command again.
+    Run the same command again.
 simulate:
     Sessions that were finished are kept; nothing was overwritten.
-    Give the command again with another folder, or delete this one first.
+    Run the command again with another folder, or delete this one first.
 sessions resume:
     What the session had recorded is stored.
-    Give the same command again: it goes on from there.
+    Run the same command again: it continues from there.
 sessions backup:
-    The sessions are untouched; copies that were made before are whole.
-    Give the same command again: it goes on with the session at which it stopped.
+    The sessions are untouched, and earlier copies are complete.
+    Run the same command again: it continues with the session at which it stopped.
 sessions withdraw:
-    What was deleted is gone; the rest of the session may be there still.
-    Give the same command again until it says that it is done.
+    What was deleted is gone. The rest of the session may still exist.
+    Run the same command again until it says that it is done.
 sessions move:
-    The session is whole, in the place where it was or in the new one.
-    Give the same command again: it completes the move.
+    The session is complete, either in its old place or in the new one.
+    Run the same command again: it completes the move.
 code redact:
     The stretch may be silent already while some of its words are still in the files.
-    Give the same command with the same times again: it goes on from there.
+    Run the same command again with the same times: it continues from there.
 code open:
-    Every code that was given is stored.
-    Give the same command again: the session opens where it was left.
+    All codes are stored.
+    Run the same command again: the session opens where you left it.
 sessions recover, sessions exclude, sessions include, code segment, code speakers, code assign, code
 done, code lock, code adjudicate, participants merge, code receive, code import, videos align,
 videos remove, models title, models remove:
-    Every change that was made is stored whole. The others were not made.
-    Give the same command again: what is done stays as it is.
+    Each change so far is stored completely. The rest was not made.
+    Run the same command again: finished parts are kept.
 models train, concepts train:
     The last checkpoint is kept.
-    Give the same command again: it goes on from there.
+    Run the same command again: it continues from there.
 deposit, metrics, replay, studies new, studies consent, studies preview, sessions consent, code
 pack, code export, code codebook, code agree, code quotes, code reel, videos add, models show,
 models import, models import-tfjs, models evaluate, concepts score, concepts stimuli, concepts
 import, stimuli import, stimuli build, stimuli explain, stimuli sheet, stimuli masks:
-    Nothing that was there before was changed. What it had begun to write may be unfinished.
-    Delete what is unfinished, and give the same command again.
+    Existing files were not changed. New files may be unfinished.
+    Delete the unfinished files, and run the same command again.
 docs, completion, doctor, studies list, studies show, studies check, studies diff, studies texts,
 studies instruments, studies schema, sessions list, sessions show, sessions verify, code check, code
 schema, code diff, code history, code verify, code status, videos list, models list, models bench,
 concepts list, concepts show, concepts intervene, stimuli list, stimuli check, stimuli schema,
 plugins list, extras list:
     Nothing was changed: this command only reads.
-    Give the same command again.
+    Run the same command again.
 """,
     )
     for name in " ".join(names.split()).rstrip(":").split(", ")

@@ -74,7 +74,7 @@ def metrics(
         raise UsageError("--top is for correlations.", todo="Leave it out.")
     if codes is None:
         raise UsageError(
-            f"{name} compares codes with factors, and there are no codes.",
+            f"{name} compares codes with factors, but no codes were given.",
             todo="Give a file of codes with --codes.",
         )
     chosen = None if name == ALL else scores.find(name)

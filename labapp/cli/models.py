@@ -188,7 +188,7 @@ def models_import(
     named = {kind: path for kind, path in given.items() if path is not None}
     if len(named) != 1:
         raise UsageError(
-            "Exactly one decoder can be imported at a time.",
+            "You can import exactly one decoder at a time.",
             todo="Give one of --onnx, --torch-export, --torchscript and --python.",
         )
     ((kind, source),) = named.items()
@@ -290,8 +290,8 @@ def models_evaluate(
         if not result["agrees"]:
             raise CheckFailed(
                 f"The numbers computed are not those on the card of {result['model']}.",
-                todo="Check that --data names the files it was trained on; else take a fresh copy "
-                "of the model.",
+                todo="Check that --data names the files it was trained on; else get a fresh "
+                "copy of the model.",
             )
 
 
@@ -321,7 +321,7 @@ def models_bench(
         raise UsageError(
             "No model was named.",
             safe="Nothing was timed.",
-            todo="Name models, or add --all; labapp models list shows which there are.",
+            todo="Name models, or add --all; labapp models list shows the models.",
         )
     results = []
     for name in names:

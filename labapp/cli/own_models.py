@@ -49,8 +49,8 @@ def own_folder(model: str) -> Path:
                 return folder
             if package.places(model, resources.models(), card=card):
                 raise UsageError(
-                    f"The model {model} comes with labapp and stays as it is.",
-                    todo="Name a model of your own; labapp models list shows which these are.",
+                    f"The model {model} comes with labapp and cannot be changed.",
+                    todo="Name one of your own models; labapp models list shows them.",
                 )
     raise NotFoundError(
         f"There is no model {model!r} of your own in {resources.user_models()}.",
@@ -85,12 +85,12 @@ def uses(model: str, data_root: Path) -> list[str]:
                 except LabappError:
                     unreadable.append(f"{study.name}/{folder.name}")
     lines = [
-        f"The study {study} uses it in {kind} that can then be neither resumed nor replayed here "
-        f"({len(names)}): {_some(names)}."
+        f"The study {study} uses it in {kind}, which could then no longer be resumed or replayed "
+        f"here ({len(names)}): {_some(names)}."
         for (study, kind), names in using.items()
     ]
     if unreadable:
-        lines.append(f"Whether these use it cannot be read: {_some(unreadable)}.")
+        lines.append(f"It is not known whether these use it: {_some(unreadable)}.")
     return lines or [f"No session in {data_root} uses it."]
 
 

@@ -128,8 +128,8 @@ def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> No
     say(f"registration: {made.folder}\nSHA-256 of its record: {made.sha256}")
     if made.open:
         say(
-            f"{made.open} places are marked [To be written by you: …]. Write them in the two "
-            "forms, and leave registration.json and study/ as they are: `labapp analyze … "
+            f"{made.open} places are marked [To be written by you: …]. Fill them in in the two "
+            "forms, and do not change registration.json and study/: `labapp analyze … "
             "--registration` compares a report with them."
         )
 
@@ -150,9 +150,9 @@ def _shares(text: str | None, study: str) -> Mapping[str, float] | None:
     if unknown or len(set(names)) < len(names):
         what = f"{unknown[0]!r} is none of them" if unknown else "one of them stands twice"
         raise UsageError(
-            f"{text!r} is not a list of strategies of the mixture: {what}.",
+            f"{text!r} is not a list of strategies for the mixture: {what}.",
             safe="No session was begun.",
-            todo=f"Take some of {', '.join(usual)}, or say their shares too: "
+            todo=f"Use some of {', '.join(usual)}, or give their shares too: "
             f"{next(iter(usual))}=0.6,{tuple(usual)[-1]}=0.4.",
         )
     return {name: usual[name] for name in names}

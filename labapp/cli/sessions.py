@@ -242,11 +242,11 @@ def sessions_withdraw(
         name = FolderName.parse(path.name)
         others = others_of(path.parent, name.participant, path.name) if name else []
         also = f", with {', '.join(others)}" if others else ""
-        what = f"Delete {path} and its signed consent{also}, for good?"
-        question = f"Write down that the participant of {path.name} withdrew{also}?"
+        what = f"Permanently delete {path} and its signed consent{also}?"
+        question = f"Record that the participant of {path.name} withdrew{also}?"
         confirm(
             what if delete else question,
-            "Nothing was deleted, and no withdrawal was written down.",
+            "Nothing was deleted, and no withdrawal was recorded.",
         )
     for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
         say(line)
@@ -294,7 +294,7 @@ def sessions_resume(
 
     Example: labapp sessions resume sub-P01_ses-1_20260102T030405Z
 
-    --accept-version: Resume although another version of labapp began the session.
+    --accept-version: Resume even if the session was started with another version of labapp.
     """
     from labapp.ui.starting import resume_session
 
@@ -357,7 +357,7 @@ def replay(
         raise typer.Exit(_show_window(session_path(session, data), t_ns, dark))
     if t_ns is None:
         raise UsageError(
-            "--still needs the time of the picture.", todo="Add it, such as --at 12:34.5"
+            "--still needs --at, the time of the picture.", todo="Add it, such as --at 12:34.5"
         )
     path = session_path(session, data)
     width, height = pixels(size)

@@ -150,7 +150,7 @@ def studies_texts(
 
     Example: labapp studies texts my-study/my-study.yaml --missing --language fr --write
 
-    --missing: List only what the language lacks.
+    --missing: List only what is missing in the language.
     --language: The language, such as fr. Default: the study's.
     --write: Write the missing texts next to the study, for you to translate.
     """
@@ -165,7 +165,7 @@ def studies_texts(
             say(f"{row.name} lacks {row.what}")
         if not rows:
             languages = loaded.study.languages or (loaded.study.language,)
-            say(f"Nothing is lacking in {', '.join((language,) if language else languages)}.")
+            say(f"Nothing is missing in {', '.join((language,) if language else languages)}.")
     else:
         for file in sorted(loaded.files):
             say(f"{file}: {source(loaded, file)}")

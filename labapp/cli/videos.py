@@ -158,8 +158,8 @@ def _say(placed: PlacedVideo, session: str, json_: bool) -> None:
     alignment = placed.alignment
     if alignment.residual_max_ms > 40.0:
         say_line(
-            f"Some stretches lie up to {alignment.residual_max_ms:.0f} ms beside the line: see "
-            "in the replay whether picture and sound are together everywhere."
+            f"Some stretches are up to {alignment.residual_max_ms:.0f} ms off the fitted line. "
+            "Check in the replay that picture and sound are in sync everywhere."
         )
     if warning := clock_warning(placed, session):
         say_line(warning)
@@ -176,10 +176,10 @@ def clock_warning(placed: PlacedVideo, session: str) -> str:
         for at in (0.0, length_s)
     ]
     return (
-        f"Warning: the video's clock seems to go {ppm * 1e-4:+.2f} % wrong ({ppm:+.0f} ppm). The "
-        f"video is too short ({length_s:.0f} s) for that to be corrected by itself, so picture and "
-        f"sound are up to {max(off) * 1000:.0f} ms apart. Add the file as the camera made it, or "
-        f"correct it: labapp videos align {session} {placed.video.id} --offset {own:.3f} "
+        f"Warning: the video's clock seems to be off by {ppm * 1e-4:+.2f} % ({ppm:+.0f} ppm). "
+        f"The video is too short ({length_s:.0f} s) to correct this automatically, so picture "
+        f"and sound are up to {max(off) * 1000:.0f} ms apart. Add the file as the camera made "
+        f"it, or correct it: labapp videos align {session} {placed.video.id} --offset {own:.3f} "
         f"--drift {ppm:.0f}"
     )
 
@@ -263,8 +263,8 @@ def transcribe(
                 continue
             except KeyboardInterrupt:
                 say(
-                    "Stopped.\nWhat was written down is stored.\n"
-                    "Give the same command again: it continues from there.",
+                    "Stopped.\nWhat was transcribed so far is stored.\n"
+                    "Run the same command again: it continues from there.",
                     err=True,
                 )
                 raise typer.Exit(INTERRUPTED) from None
@@ -274,7 +274,7 @@ def transcribe(
     if json_:
         say_json(rows)
     elif any(row["written"] for row in rows):
-        say("Read the texts against the sound in the coding window (labapp code open).")
+        say("Check the texts against the sound in the coding window (labapp code open).")
     raise make_exit(well=not failed)
 
 
@@ -292,12 +292,14 @@ def _read_expected_words(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{path} is not a UTF-8 text file.", todo="Save it as UTF-8, a word or name a line."
+            f"{path} is not a UTF-8 text file.",
+            todo="Save it as UTF-8, with one word or name per line.",
         ) from error
     words = ", ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
     if len(words) > LONGEST_WORDS:
         raise UsageError(
-            f"{path} has {len(words)} characters of words, and a model takes {LONGEST_WORDS}.",
-            todo="Leave out words that the model gets right anyway.",
+            f"{path} has words of {len(words)} characters in all, but a model takes only "
+            f"{LONGEST_WORDS}.",
+            todo="Leave out words that the model recognises anyway.",
         )
     return words

@@ -227,17 +227,17 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
     try:
         if not sound.begin_ns <= t0_ns < t1_ns <= sound.end_ns:
             raise UsageError(
-                f"{time_text(t0_ns)} to {time_text(t1_ns)} is not a stretch of the session, which "
-                f"goes from {time_text(sound.begin_ns)} to {time_text(sound.end_ns)}.",
+                f"{time_text(t0_ns)} to {time_text(t1_ns)} is not within the session, which "
+                f"lasts from {time_text(sound.begin_ns)} to {time_text(sound.end_ns)}.",
                 safe="No clip was written.",
-                todo="Name two times between these, the earlier first.",
+                todo="Give two times within it, the earlier one first.",
             )
         if not any(span.t0_ns < t1_ns and t0_ns < span.t1_ns for span in sound.spans):
             raise AudioError(
-                f"No sound of {record.name} is there from {time_text(t0_ns)} to "
-                f"{time_text(t1_ns)}." + "".join(f" {problem}." for problem in sound.problems),
+                f"{record.name} has no sound from {time_text(t0_ns)} to {time_text(t1_ns)}."
+                + "".join(f" {problem}." for problem in sound.problems),
                 safe="No clip was written.",
-                todo="Take another stretch; a bundle may have been made without sound.",
+                todo="Choose another stretch. A bundle may have been made without sound.",
             )
         folders = session_folders(record)
         for folder in folders:
@@ -270,13 +270,13 @@ def refuse_unallowed(record: Record) -> None:
         raise LabappError(
             f"The participant of {record.name} withdrew.",
             safe="No clip was written.",
-            todo="Take a clip of another session.",
+            todo="Choose another session.",
         )
     if not record.may("share_audio"):
         raise LabappError(
-            f"The participant of {record.name} did not agree that their voice is passed on.",
+            f"The participant of {record.name} did not agree to share their voice.",
             safe="No clip was written.",
-            todo="Quote what they said, if they agreed to that, or take another session.",
+            todo="Quote what they said, if they agreed to that, or choose another session.",
         )
 
 

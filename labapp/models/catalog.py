@@ -155,9 +155,9 @@ def train(
         several = concept_recipes.read(path)
         if len(several) > 1:
             raise UsageError(
-                f"{path} has {len(several)} recipes, and one model is trained at a time.",
+                f"{path} has {len(several)} recipes, but only one model can be trained at a time.",
                 safe="Nothing was trained.",
-                todo="labapp concepts train takes them all, or one by its id.",
+                todo="`labapp concepts train` trains all of them, or one by its id.",
             )
         return train_concepts(several[0], out, console=console, **given)
     if not classifier_recipes.is_classifier_recipe(path):

@@ -100,7 +100,7 @@ def prepare_place(folder: Path, data: Path) -> Place:
     for root in (data, pilot_root(data)):
         if root.resolve() in (inside, *inside.parents) or inside in root.resolve().parents:
             raise UsageError(
-                f"{folder} and the data folder {root} lie in one another.",
+                f"One of {folder} and the data folder {root} is inside the other.",
                 safe="Nothing was copied.",
                 todo="Name a folder on another disk.",
             )
@@ -122,7 +122,7 @@ def _unwritable(folder: Path, why: str) -> DataFolderError:
     return DataFolderError(
         f"{folder} cannot hold copies ({why}).",
         safe="Nothing was copied.",
-        todo="See that you may write there, or name another folder.",
+        todo="Make sure that you may write there, or name another folder.",
     )
 
 
@@ -296,8 +296,8 @@ def back_up(
     """
     if not place.there:
         raise DataFolderError(
-            f"The backup folder {place.folder} is not there, or it is another one.",
-            safe="The sessions are where they were recorded; nothing was copied.",
+            f"The backup folder {place.folder} does not exist, or it is a different one.",
+            safe="The sessions are unchanged, and nothing was copied.",
             todo="Connect its disk or network drive and try again, or choose another folder: "
             "labapp sessions backup --to FOLDER",
         )
@@ -317,7 +317,7 @@ def back_up(
         try:
             copy = _back_up(line, place)
         except (OSError, LabappError) as error:
-            why = "The backup folder is not there any more."
+            why = "The backup folder no longer exists."
             if place.there:
                 why = error.what if isinstance(error, LabappError) else _describe(error)
             report.left_out.append((line.id, why))
@@ -423,7 +423,7 @@ def _refuse_different(copy: Path, sums: Mapping[str, str]) -> None:
 def _differs(path: Path) -> DataFolderError:
     return DataFolderError(
         f"The copy differs from the session: {path}.",
-        safe="The session is as it was recorded. Nothing in the backup was overwritten.",
+        safe="The session is unchanged. Nothing in the backup was overwritten.",
         todo="Move that copy away, check the disk, and back up again.",
     )
 

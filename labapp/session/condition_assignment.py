@@ -274,7 +274,7 @@ def open_ledger(data: Path, loaded: LoadedStudy) -> Iterator[AssignmentLedger]:
         lock.acquire(timeout=LOCK_PATIENCE_S)
     except Timeout as error:
         raise SessionBusy(
-            f"Another program is starting a session of {loaded.study.id} and takes too long.",
+            f"Another program is starting a session of {loaded.study.id}, and this takes too long.",
             todo="Try again in a moment.",
         ) from error
     except OSError as error:
@@ -367,14 +367,15 @@ def _unusable(path: Path, error: Exception) -> DataFolderError:
     full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
     if full or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
         return DataFolderError(
-            f"The disk is full: who gets which condition cannot be written to {path}.",
-            safe="No session was started; what was recorded is untouched.",
-            todo="Make room, or choose another data folder (--data).",
+            f"The disk is full: the assignment to conditions cannot be written to {path}.",
+            safe="No session was started, and recorded sessions are untouched.",
+            todo="Free some space, or choose another data folder (--data).",
         )
     return DataFolderError(
         f"{path} cannot be used ({error}).",
-        safe="No session was started; what was recorded is untouched.",
-        todo="Make it readable and writable, or remove it: it is made again from the sessions.",
+        safe="No session was started, and recorded sessions are untouched.",
+        todo="Make it readable and writable, or remove it: labapp creates it again from the "
+        "sessions.",
     )
 
 
@@ -487,7 +488,7 @@ class Coverage:
             out.append(f"  Nobody yet in {len(unused)} others of {len(counts)}.")
         if former := self.former():
             listed = ", ".join(f"{cell} ({n})" for cell, n in former.items())
-            out.append(f"  Of conditions that the study does not have any more: {listed}.")
+            out.append(f"  In conditions that the study no longer has: {listed}.")
         included, over = self.retention()
         if over:
             share = f"{included / over * 100:.0f} %"
@@ -495,11 +496,11 @@ class Coverage:
         for cell, n in self.beyond().items():
             named = f" of {cell}" if cell else ""
             wanted = (sizes or {}).get(cell, 0)
-            out.append(f"  {n} participants hold the {wanted} places{named}.")
+            out.append(f"  {n} participants occupy the {wanted} places{named}.")
         for person in self.people:
             free = "" if person.holds else ": its condition is free again"
             out += [
-                f"  {row.folder} is gone, and nobody withdrew{free}."
+                f"  {row.folder} is missing, but nobody withdrew{free}."
                 for row in person.sessions
                 if row.state == "gone"
             ]
@@ -648,9 +649,10 @@ class Allocation(Coverage):
             orders = "" if not self.design.within else f" Orders are {self.design.order}."
             return f"Cells are at most one participant apart, plus one an open replacement.{orders}"
         return (
-            "Within every cell each level stands equally often at each place, at most one apart, "
-            "plus one an open replacement; cells likewise. This holds of the places handed out: "
-            "whom the analysis excludes afterwards may upset it."
+            "Within every cell, each level has each position equally often: counts differ by at "
+            "most one, plus one for each open replacement. The same holds for the sizes of "
+            "cells. This is true of the assigned places; excluding participants afterwards can "
+            "unbalance the design."
         )
 
     def lines(self) -> list[str]:
@@ -664,7 +666,7 @@ class Allocation(Coverage):
                 out += [f"  {cell}"] * bool(cell)
             out.append(f"    {line.text()}")
         if self.design.within:
-            out += ["", "Balance now, by places (of those included or running):"]
+            out += ["", "Balance now, by places (included or running):"]
             for name, factors in self.places.items():
                 for factor, table in factors.items():
                     apart = self.apart(name, factor)

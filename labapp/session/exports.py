@@ -87,8 +87,8 @@ def clear(study: Path) -> list[Path]:
         _note(
             study,
             entry | {"state": DONE if packed else GIVEN_UP},
-            "The sessions and whole bundles are as they were; only what a killed export left is "
-            "removed.",
+            "The sessions and complete bundles are unchanged. Only what a killed export left "
+            "behind is removed.",
             ", and try again.",
         )
     return removed
@@ -125,16 +125,18 @@ def _remove(hidden: Path) -> None:
         shutil.rmtree(hidden)
     except OSError as error:
         raise DataFolderError(
-            f"What a killed export left in {hidden} cannot be removed ({error.strerror or error}).",
+            f"Files that a killed export left in {hidden} cannot be removed "
+            f"({error.strerror or error}).",
             safe="The sessions are untouched.",
-            todo="See that you may write there, or remove that folder yourself: it holds data.",
+            todo="Make sure that you may write there, or remove that folder yourself: it "
+            "contains data.",
         ) from error
 
 
 def _note(
     study: Path,
     entry: Mapping[str, Any],
-    safe: str = "No bundle was made: a withdrawal would not know of it.",
+    safe: str = "No bundle was made, because a later withdrawal would not find it.",
     todo: str = "; or copy the sessions to a folder of yours, and export them from there.",
 ) -> None:
     """Add a line to a study's log; on disk before it returns. Raises BundleError, which says that
@@ -144,7 +146,7 @@ def _note(
         anchor.add_line(path, {"utc": utc_text(datetime.now(UTC)), **entry})
     except OSError as error:
         raise BundleError(
-            f"The export cannot be noted in {path} ({error.strerror or error}).",
+            f"The export cannot be recorded in {path} ({error.strerror or error}).",
             safe=safe,
             todo=f"See that you may write there{todo}",
         ) from error

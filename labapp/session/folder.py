@@ -92,7 +92,7 @@ class SessionFolder:
         """Raises RecordError when this is no session folder; it is left as it is then."""
         if not self.journal.is_file():
             raise RecordError(
-                f"{self.path} is not a session folder: it holds no journal.",
+                f"{self.path} is not a session folder: it contains no journal.",
                 todo="Give a session's name or folder; `labapp sessions list` shows them.",
             )
 
@@ -189,7 +189,7 @@ def check_data_root(data: Path) -> int:
         raise data_error(data, error) from error
     if not same:
         raise DataFolderError(
-            f"The data folder {data} does not give back what is written to it.",
+            f"What is written to the data folder {data} cannot be read back correctly.",
             todo="Choose another data folder (--data).",
         )
     return free
@@ -200,16 +200,17 @@ def data_error(data: Path, error: OSError) -> DataFolderError:
     if error.errno == errno.ENOSPC:
         return DataFolderError(
             f"The disk of the data folder {data} is full.",
-            safe="Sessions recorded there before are untouched; none was started.",
-            todo="Make room, or choose another data folder (--data).",
+            safe="Earlier sessions there are untouched, and no session was started.",
+            todo="Free some space, or choose another data folder (--data).",
         )
     why = error.strerror or str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
         why = "there is a file of that name"
     return DataFolderError(
         f"The data folder {data} cannot be written ({why}).",
-        safe="No session was started; nothing was changed.",
-        todo="Choose a folder you may write to (--data or $LABAPP_DATA; of a simulation --out).",
+        safe="No session was started, and nothing was changed.",
+        todo="Choose a folder where you may write (--data or $LABAPP_DATA; for a simulation, "
+        "--out).",
     )
 
 
@@ -242,8 +243,8 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
     except ValueError as error:
         raise SessionError(
             f"{ENVIRONMENT} of {folder.path.name} is damaged ({error}).",
-            safe="It was left as it is; the journal holds the same facts.",
-            todo="Move it out of the session folder, keep it, and resume the session again.",
+            safe="It was left unchanged, and the journal has the same information.",
+            todo="Move it out of the session folder (but keep it), and resume the session again.",
         ) from error
     except OSError as error:
         raise data_error(folder.path, error) from error
@@ -334,7 +335,7 @@ class NewFolder:
             self.lock.release()  # some systems rename no folder of which a file is open
             if self._published.exists():
                 raise ParticipantTaken(
-                    f"The session folder {self._published} exists already.",
+                    f"The session folder {self._published} already exists.",
                     safe="It is untouched.",
                     todo="Start again in a second.",
                 )
@@ -415,7 +416,7 @@ def creating(data: Path) -> Iterator[None]:
             yield
     except Timeout as error:
         raise SessionBusy(
-            f"Another program is making a session in {data} and takes too long.",
+            f"Another program is creating a session in {data}, and this takes too long.",
             todo="Try again in a moment.",
         ) from error
     except OSError as error:
@@ -429,7 +430,7 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
         took_part = f"took part in {related}, which is related"
         raise ParticipantTaken(
             f"{participant} {took_part if related else f'withdrew from {study}'}.",
-            todo="Choose the next free participant; the label of a person stays that person's.",
+            todo="Choose the next free participant: a label is never given to somebody else.",
         )
     there = sorted((data / study).iterdir()) if (data / study).is_dir() else []
     for path in there:
@@ -444,7 +445,7 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
                 )
         elif _holds_no_event(path):  # nor is it what labapp makes: that was cleared away
             raise ParticipantTaken(
-                f"{path} holds no event of a session, but files that are not labapp's.",
+                f"{path} contains no events of a session, but files that labapp did not write.",
                 safe="It is untouched.",
                 todo="Move the folder elsewhere, and start again.",
             )
@@ -453,8 +454,8 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
         visits = Visits.of(loaded.study.design)
         if visits.order == "refused" and (skipped := visits.skipped(session, had)):
             raise SessionError(
-                f"{participant} has not had session {', '.join(skipped)} of {study}, and the study "
-                "wants its sessions in order.",
+                f"{participant} has not had session {', '.join(skipped)} of {study}, but the "
+                "study requires its sessions in order.",
                 safe="No session was started.",
                 todo=f"Start session {skipped[0]}, or choose another participant. The study file "
                 "may allow it (session_order).",
@@ -463,8 +464,8 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
     raise ParticipantTaken(
         f"{participant} already has session {session} in {study}.",
         safe="That session is untouched.",
-        todo="Choose the next free participant, or another --session label; one that was "
-        "interrupted goes on with: labapp sessions resume NAME",
+        todo="Choose the next free participant, or another --session label. Continue an "
+        "interrupted session with: labapp sessions resume NAME",
     )
 
 

@@ -77,9 +77,9 @@ class MaskedPredictor:
         for name, masking in self.unknown.items():
             percents = ", ".join(f"{percent:g}" for percent in masking.percents)
             yield (
-                f"Note: what the model makes of the masked pictures of {name} is not known for "
-                f"{percents} % (fill {masking.fill}, sign {masking.sign}), and cannot be added to "
-                "sessions afterwards: a report will say nothing of the model alone. `labapp "
+                f"Note: the model's answers to the masked pictures of {name} are not known for "
+                f"{percents} % (fill {masking.fill}, sign {masking.sign}) and cannot be added to "
+                "sessions afterwards, so a report will not show the model alone. `labapp "
                 "stimuli masks` writes these pictures for your model, or install the model that "
                 "the set names."
             )

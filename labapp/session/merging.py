@@ -300,7 +300,7 @@ class Merge:
         for row in self.left:
             yield f"Left out, {row}"
         if not self.changes:
-            yield f"Nothing changed: {self.file} was merged before, with the same answers."
+            yield f"Nothing changed, because {self.file} was merged before with the same answers."
             return
         yield from self.differences
         kinds = Counter(column.kind for column in self.columns)
@@ -356,7 +356,7 @@ def prepare(
         raise UsageError(
             f"{survey!r} cannot be a survey's name.",
             safe="Nothing was merged.",
-            todo="Use small letters, digits and _, beginning with a letter.",
+            todo="Use lower-case letters, digits and _, beginning with a letter.",
         )
     if strange := sorted(set(leave_out) - set(get_args(LeaveOut))):
         raise UsageError(
@@ -461,8 +461,8 @@ def _matched(
             f"{', '.join(several)} have several sessions in {study.name}, and the file does not "
             "say to which one its answers belong.",
             safe="Nothing was merged.",
-            todo="Name the column with the session's label: --session COLUMN. A link has it as "
-            "{session}.",
+            todo="Name the column with the session's label: --session COLUMN. In a link, it is "
+            f"{session}.",
         )
     for own in rows.values():
         if len(own) > 1:

@@ -409,7 +409,8 @@ def create(
         drawn = ledger.draw(participant, seed) if cells is None else tuple(cells)
         if prepared is not None and drawn != tuple(prepared):
             raise condition_assignment.ConditionTaken(
-                f"Another session of {loaded.study.id} has taken the condition of {participant}.",
+                f"Another session of {loaded.study.id} has taken the condition that was meant "
+                f"for {participant}.",
                 todo="Start again: another condition is drawn.",
             )
         opened = _create(loaded, participant, dependencies, data, session, seed, make_clock, drawn)
@@ -579,10 +580,10 @@ def _assemble(
         clock, gap_by, changed = clock
     if dependencies.blind and state.blind is False:
         raise SessionError(
-            f"{home.path.name} cannot be made blind: its console has named the representations "
-            "already.",
+            f"{home.path.name} cannot be blind any more, because its console has already named "
+            "the representations.",
             safe="It is untouched.",
-            todo="Go on with it without --blind.",
+            todo="Continue it without --blind.",
         )
     runner = Runner(
         journal=journal,

@@ -94,7 +94,7 @@ class Overview:
             *self._quotas(),
             *self._sessions(),
             "",
-            "Flow:" if self.covered is None else "Flow, of one of the conditions:",
+            "Flow:" if self.covered is None else "Flow in one of the conditions:",
         ]
         out += [f"  {labels.put(registry.task_type_of(part).line(part))}" for part in self.parts]
         models = any("models" in plan.assignment for plan in self.plans.values())

@@ -99,8 +99,8 @@ def check_private(private: Path, study: str) -> None:
         why = getattr(error, "strerror", None) or str(error)
         raise DataFolderError(
             Message("consent_not_stored", folder=str(private), why=why),
-            safe="No session was started; nothing was changed.",
-            todo="Choose a folder for private records that you may write to (--private or "
+            safe="No session was started, and nothing was changed.",
+            todo="Choose a folder for private records where you may write (--private or "
             "$LABAPP_PRIVATE).",
         ) from error
 
@@ -173,6 +173,6 @@ def removing(path: Path, what: str) -> Iterator[sqlite3.Connection | None]:
     except sqlite3.Error as error:
         raise DataFolderError(
             f"{what} could not be removed from {path} ({error}).",
-            safe="It is still there, readable to you only.",
+            safe="It still exists, and only you can read it.",
             todo="Withdraw the session again; it continues where it stopped.",
         ) from error

@@ -60,7 +60,8 @@ def make_blocked_error(path: Path, study: str) -> SessionError:
         f"{path.name} was interrupted, and its study {study} does not allow such a session to be "
         "resumed (when_interrupted: block).",
         safe="What was recorded is kept and can be exported as it is.",
-        todo="Start a session with another participant; this one holds no place of the study.",
+        todo="Start a session with another participant; this one does not occupy a place in the "
+        "study.",
     )
 
 
@@ -72,23 +73,24 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
     planned = payload_of(past[0]) if past else None
     if not isinstance(planned, SessionPlanned):
         raise SessionError(
-            f"{home.path.name} holds no plan; it was interrupted while being made.",
+            f"{home.path.name} contains no plan, because it was interrupted while it was being "
+            "created.",
             safe="Nothing had been recorded.",
-            todo="Start the session again: the empty folder is cleared away then.",
+            todo="Start the session again: the empty folder is then removed.",
         )
     if wish := withdrawal_of(home.path, withdrawal(past)):
         deleted = f"Delete the data: labapp sessions withdraw {home.path.name} --delete. Then start"
         raise SessionError(
             f"The participant of {home.path.name} withdrew; the session cannot be resumed.",
-            safe="It is as it was. Exports leave it out unless you add --withdrawn."
+            safe="It is unchanged. Exports leave it out unless you add --withdrawn."
             if wish == "keep"
-            else "It is as it was. The participant asked that the data be deleted.",
+            else "It is unchanged. The participant asked for the data to be deleted.",
             todo=f"{'Start' if wish == 'keep' else deleted} a session with the next participant.",
         )
     if is_finished(past):
         raise SessionError(
-            f"{home.path.name} is finished; there is nothing to resume.",
-            safe="It is complete as it is.",
+            f"{home.path.name} is finished, so there is nothing to resume.",
+            safe="It is complete.",
             todo="Export it, or start a new session.",
         )
     _check_tasks(home.path, planned, past)
@@ -104,7 +106,7 @@ def _check_tasks(session: Path, planned: SessionPlanned, past: Sequence[Event]) 
         f"{session.name} has parts of the kind {unknown[0]!r}, which neither labapp nor an "
         f"installed package knows. {_missing(past)}".strip(),
         safe="What was recorded is untouched.",
-        todo="Install the package, then go on with the session; `labapp plugins list` tells what "
+        todo="Install the package, then continue the session; `labapp plugins list` shows what "
         "is installed.",
     )
 
@@ -157,9 +159,9 @@ def check_version(past: Sequence[Event], accept_version: bool) -> None:
     versions = [e.payload["app_version"] for e in past if e.kind == "segment.started"]
     if versions and versions[-1] != __version__ and not accept_version:
         raise SessionError(
-            f"This session was begun with labapp {versions[-1]}; this is {__version__}.",
+            f"This session was begun with labapp {versions[-1]}, but this is {__version__}.",
             safe="It is untouched.",
-            todo="Resume it with that version, or say --accept-version to go on with this one.",
+            todo="Resume it with that version, or use --accept-version to continue with this one.",
         )
 
 
@@ -175,17 +177,17 @@ def check_models(
             raise SessionError(
                 f"The model {now.model} is not the one this session was begun with.",
                 safe="The session is untouched.",
-                todo="Put the former model back, or say --accept-version to go on with this one.",
+                todo="Restore the former model, or use --accept-version to continue with this one.",
             )
         computed, computes = _describe_backend(before), _describe_backend(asdict(now))
         if before.get("backend") and computed != computes and not accept_version:
             raise SessionError(
                 f"This session was begun with the model {now.model} computed by {computed}; here "
                 f"it is {computes}, whose pictures may differ a little.",
-                safe="The session is untouched. The alignments that it holds are data: no version "
-                "computes them again.",
-                todo="Resume it where it was begun, or with that version; or say --accept-version "
-                "to go on with this one, which is noted in the session.",
+                safe="The session is untouched. Its recorded alignments are data, and no "
+                "version computes them again.",
+                todo="Resume it where it was begun, or with that version. Or use "
+                "--accept-version to continue with this one; the session records this.",
             )
 
 
@@ -331,9 +333,10 @@ def read_verified_events(folder: Path) -> list[Event]:
     rows = read_rows(folder)
     if not rows:
         raise RecordError(
-            f"The journal of {folder.name} holds no event: it was interrupted while being made.",
+            f"The journal of {folder.name} contains no events, because it was interrupted while "
+            "it was being created.",
             safe="Nothing had been recorded.",
-            todo="Start the session again: the empty folder is cleared away then.",
+            todo="Start the session again: the empty folder is then removed.",
         )
     events: list[Event] = []
     if problems := check_rows(
@@ -341,7 +344,7 @@ def read_verified_events(folder: Path) -> list[Event]:
     ):
         raise RecordError(
             f"The journal of {folder.name} is not what was written: {problems[0]}.",
-            safe="Nothing was changed now; the events before it are intact.",
+            safe="Nothing was changed, and the events before it are intact.",
             todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
         )
     return events

@@ -402,7 +402,7 @@ class Runner(FollowsSession):
         self._waited_s += self.clock.real_seconds(round(POLL_S * NS))
         if self._waited_s >= STALLED_S and not self.stalled:
             self.stalled = True
-            detail = self.journal.failed or "the disk does not answer"
+            detail = self.journal.failed or "the disk does not respond"
             self.emit(AlarmRaised("journal_stalled", detail))
             self.tell()
 
@@ -585,7 +585,7 @@ def days_of(private: Path, study: str, participant: str) -> int:
             f"The number of days by which the dates of {participant} are moved cannot be "
             f"written to {path} ({error}).",
             safe="No bundle was made.",
-            todo="See that you may write there, or choose another folder (--private).",
+            todo="Make sure that you may write there, or choose another folder (--private).",
         ) from error
     return int(days)
 

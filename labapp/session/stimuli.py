@@ -55,7 +55,7 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
                 f"{other.folder} and {stimulus_set.folder} are two stimulus sets that call "
                 f"themselves {stimulus_set.id!r}.",
                 safe="No session was opened.",
-                todo="Give one of them another id: records tell sets apart by it.",
+                todo="Give one of them another id, because records distinguish sets by it.",
             )
         content = library.read_bytes(stimulus_set.folder / library.MANIFEST)
         if hashlib.sha256(content).hexdigest() != stimulus_set.sha256:
@@ -138,9 +138,9 @@ def store_missing(
     if changed := [ref for ref in lost if now[ref] != names[ref]]:
         raise StimuliError(
             f"The picture {changed[0]!r} of {home.path.name} is missing or damaged, and the "
-            "stimulus set now has another one in its place.",
+            "stimulus set now has a different one in its place.",
             safe="What was recorded is untouched.",
-            todo=f"Put the file {names[changed[0]]} back into the session's folder "
+            todo=f"Restore the file {names[changed[0]]} in the session's folder "
             f"{gallery.FOLDER}, or export the session as it is.",
         )
     return stored
@@ -161,10 +161,10 @@ def _sets(
     sets, missing = sets_of(parts, study, load)
     if missing:
         raise StimuliError(
-            f"{lacking} pictures of {home.path.name} are missing or damaged, and the stimulus set "
-            f"{missing[0]!r} they came from is not here as it was.",
+            f"{lacking} pictures of {home.path.name} are missing or damaged, and the stimulus "
+            f"set {missing[0]!r} they came from is not here, or was changed.",
             safe="What was recorded is untouched.",
-            todo=f"Put the session's folder {gallery.FOLDER} back, or the stimulus set, and resume "
+            todo=f"Restore the session's folder {gallery.FOLDER} or the stimulus set, and resume "
             "it again.",
         )
     return sets

@@ -253,9 +253,9 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
         refuse_open(folder)
         if place := exports.running(study, folder.name) or leftovers.under_way(study, folder.name):
             raise SessionBusy(
-                f"Something of {folder.name} is being written to {place} just now.",
+                f"Something from {folder.name} is being written to {place} right now.",
                 safe="Nothing was deleted yet.",
-                todo="Withdraw it again when that is done.",
+                todo="Withdraw it again when this has finished.",
             )
         # What a killed export left holds the data, too.
         cleared = exports.clear(study) + _clear_leftovers(study)
@@ -322,11 +322,11 @@ def _clear_leftovers(study: Path) -> list[Path]:
         return leftovers.clear_registered(study) + leftovers.clear_temporary()
     except OSError as error:
         raise DataFolderError(
-            f"What a killed program left cannot be removed ({error.strerror or error}: "
-            f"{error.filename}).",
+            "Files that a killed program left behind cannot be removed "
+            f"({error.strerror or error}: {error.filename}).",
             safe="The sessions are untouched.",
-            todo="See that you may write there, or remove it yourself: it holds data. Then "
-            "withdraw the session again.",
+            todo="Make sure that you may write there, or remove it yourself: it contains data. "
+            "Then withdraw the session again.",
         ) from error
 
 
@@ -363,9 +363,9 @@ def _refuse_renamed(name: FolderName, planned: Event) -> None:
     whose = (planned.payload["participant"], planned.payload["session"])
     if whose != (name.participant, name.session):
         raise RecordError(
-            f"The session folder {name} was renamed: its journal is of participant {whose[0]}, "
-            f"session {whose[1]}.",
-            todo="Give the folder its name back, and withdraw it then.",
+            f"The session folder {name} was renamed: its journal belongs to participant "
+            f"{whose[0]}, session {whose[1]}.",
+            todo="Give the folder its old name back, and then withdraw the session.",
         )
 
 
@@ -376,8 +376,8 @@ def _rename(folder: Path, leaving: Path) -> None:
         raise DataFolderError(
             f"{folder} cannot be deleted ({error.strerror or error}).",
             safe="Nothing of it was deleted yet.",
-            todo="Close what has files of it open, see that you may write there, and withdraw "
-            "it again.",
+            todo="Close programs that have its files open, make sure that you may write there, "
+            "and withdraw it again.",
         ) from error
 
 
@@ -397,7 +397,7 @@ def _write_down(study: Path, left: Withdrawal) -> None:
         raise DataFolderError(
             f"The withdrawal of {left.folder} cannot be written to {path} ({why}).",
             safe="Its participant's label stays taken.",
-            todo="Make room, or see that you may write there, and withdraw it again.",
+            todo="Free some space, or make sure that you may write there, and withdraw it again.",
         ) from error
 
 
@@ -407,9 +407,9 @@ def _remove(leaving: Path) -> None:
     except OSError as error:
         raise DataFolderError(
             f"Not all of {leaving} could be deleted ({error.strerror or error}).",
-            safe="The withdrawal is written down; nothing of the session is listed any more.",
-            todo="Close what has files of it open and withdraw it again: that goes on where it "
-            "stopped.",
+            safe="The withdrawal is recorded, and the session is no longer listed.",
+            todo="Close programs that have its files open, and withdraw it again: it continues "
+            "where it stopped.",
         ) from error
 
 
@@ -429,7 +429,7 @@ def decide_by_hand(folder: Path, included: bool, reason: str) -> tuple[Decision,
     line = _over(folder)
     before = decisions(folder.parent).get(folder.name)
     if before is not None and (before.included, before.reason) == (included, reason):
-        raise UsageError(f"{folder.name} is {before.verdict} by hand already, with that reason.")
+        raise UsageError(f"{folder.name} is already {before.verdict} by hand, with this reason.")
     decision = decide(folder, included, reason)
     lines: list[str] = [Message(f"decided_{decision.verdict}", folder=folder.name)]
     if included and line.not_counted:
@@ -494,7 +494,7 @@ def _over(folder: Path) -> SessionSummary:
         )
     if line.withdrawn:
         raise RecordError(
-            f"The participant of {folder.name} withdrew: it does not count in any case.",
+            f"The participant of {folder.name} withdrew, so it does not count in any case.",
         )
     if line.problem:
         raise RecordError(line.problem, todo="Repair it: labapp sessions recover.")
@@ -520,7 +520,7 @@ def move_pilot(folder: Path, into_study: bool, reason: str) -> tuple[Path, list[
         raise UsageError(f"{folder.name} is {where} already.")
     if not record.planned.pilot:
         raise UsageError(
-            f"{folder.name} was not recorded as a pilot, and holds a place of the study.",
+            f"{folder.name} was not recorded as a pilot, and occupies a place in the study.",
             todo="Where it should not count, exclude it: labapp sessions exclude NAME --reason WHY",
         )
     root = folder.parent.parent
@@ -563,8 +563,9 @@ def _carry(folder: Path, goal: Path) -> None:
         raise DataFolderError(
             f"{folder.name} could not be moved to {goal.parent} ({error.strerror or error}).",
             safe="Nothing of it is lost.",
-            todo="Close what has files of it open, see that both folders are on one disk and that "
-            "you may write there, and move it again: it continues where it stopped.",
+            todo="Close programs that have its files open, make sure that both folders are on "
+            "one disk and that you may write there, and move it again: it continues where "
+            "it stopped.",
         ) from error
     for log in OF_SESSIONS:
         forget_comments(folder, log)
@@ -582,17 +583,17 @@ def _refuse_taken(folder: Path, goal: Path, planned: SessionPlanned) -> None:
             same_person = False
         if not same_person or (other.name.participant, other.name.session) == mine:
             raise ParticipantTaken(
-                f"{other.path.parent} has a participant {planned.participant} already, in "
+                f"{other.path.parent} already has a participant {planned.participant}, in "
                 f"{other.path.name}.",
                 safe="Nothing was moved.",
-                todo="Analyse this pilot by itself (labapp analyze --pilot). New pilots get "
-                f"labels of their own, such as {PILOT_LABEL}{planned.participant}.",
+                todo="Analyse this pilot separately (labapp analyze --pilot). New pilots get "
+                f"their own labels, such as {PILOT_LABEL}{planned.participant}.",
             )
     if planned.participant in {left.participant for left in withdrawals(goal.parent).values()}:
         raise ParticipantTaken(
             f"The participant {planned.participant} of {goal.parent.name} withdrew.",
             safe="Nothing was moved.",
-            todo="The label of a person stays that person's.",
+            todo="A label is never given to somebody else.",
         )
 
 

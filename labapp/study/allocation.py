@@ -86,7 +86,7 @@ class Rule(ABC):
             self.cell_of(place) in self.cells for place in places
         )
 
-    naming = "Name as many of them, with commas between."
+    naming = "Give the same number of names, separated by commas."
 
     def at_order(self, condition: str | None, number: int) -> str | None:
         """The text of a condition, and of an order where the place decides that."""
@@ -126,9 +126,9 @@ class Rule(ABC):
         each = " or ".join(f"{size} of {size}" for size in sizes)
         return StudyFull(
             f"{study} is full: each condition has {each} participants, included or still running.",
-            safe="What was recorded is untouched; no session was started.",
-            todo=f"`labapp studies show {study}` shows who holds the places; an interrupted "
-            "session gives its place back when it is resumed and ended, or withdrawn.",
+            safe="Recorded sessions are untouched, and no session was started.",
+            todo=f"`labapp studies show {study}` shows who occupies the places. An interrupted "
+            "session frees its place when it is resumed and ended, or withdrawn.",
         )
 
 
@@ -240,7 +240,7 @@ class Slots(Rule):
         slots = (str(Slot(emptiest, number)) for number in count(1))
         return (next(slot for slot in slots if not counts.get(slot)),)
 
-    naming = "Name one of them, or a slot of it with its number, such as #3, behind."
+    naming = "Name one of them, or one of its slots, with the number at the end, such as #3."
 
     def at_order(self, condition: str | None, number: int) -> str | None:
         cell = self.cells[0] if condition is None else self.cell_of(condition)

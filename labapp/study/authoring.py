@@ -65,7 +65,7 @@ def new_study(
     if not re.fullmatch(SLUG, name) or len(name) > 80 or why:
         raise UsageError(
             f"{name!r} cannot be the name of a study" + (f": {why}." if why else "."),
-            todo="Use lower-case letters a to z and digits, with - between them, like my-study-2.",
+            todo="Use lower-case letters a to z, digits and hyphens, such as my-study-2.",
         )
     own = examine(source)
     fallback = None if own.loaded is None else own.loaded.study.fallback_language
@@ -89,7 +89,9 @@ def new_study(
         if file.startswith("instruments/") and file.endswith(".yaml"):
             content = _instrument_file(file, content, loaded).encode()
         elif file in of_the_original:
-            note = f"<!-- Written for {loaded.study.id}: change what is not true of your study. -->"
+            note = (
+                f"<!-- Written for {loaded.study.id}: change what does not apply to your study. -->"
+            )
             content = f"{note}\n{decode_text(content)}".encode()
         contents[folder / file] = content
     for file, instead in loaded.fallbacks.items():
@@ -102,7 +104,7 @@ def new_study(
         contents[folder / file] = to_be_translated(file, english, loaded.study.language).encode()
     if there := next((path for path in contents if reading.exists(path)), None):
         raise TargetExists(
-            f"{there} is there already; nothing is overwritten.",
+            f"{there} already exists, and nothing is overwritten.",
             todo="Give the study another name, or another folder with --out.",
         )
     for path, content in contents.items():
@@ -153,14 +155,14 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     located = parse_yaml(loaded.path, text.encode())
     taught = _annotate_keys(text, located, study)
     head = (
-        f"{title}: made of the study {study.id}. What a key says stands above it; "
-        "`labapp studies check` names every mistake with its line, and `labapp studies preview` "
-        "shows every screen."
+        f"{title}: made from the study {study.id}. Each key is explained above it. `labapp "
+        "studies check` lists every mistake with its line, and `labapp studies preview` shows "
+        "every screen."
     )
     if texts := texts_to_read(loaded):
         head += (
-            f" These texts were written for {study.id} and may name its pictures, models or paper. "
-            f"Change what is not true of your study: {', '.join(texts)}."
+            f" These texts were written for {study.id} and may mention its pictures, models or "
+            f"paper. Change what does not apply to your study: {', '.join(texts)}."
         )
     head = "\n".join(_comment(head, "# "))
     there = set(re.findall(r"(?m)^(\w+):", text))
@@ -227,7 +229,7 @@ def _more(
     model: type[BaseModel], there: Collection[str], what: str, examples: Mapping[str, str]
 ) -> str:
     """The keys that a document, or a part of it, does not have, each behind #."""
-    lines = [f"# What {what} can say besides; take away the # to say it.", "#"]
+    lines = [f"# More settings of {what}; remove the # to use one.", "#"]
     keys = zip(descriptions.keys(model).items(), model.model_fields.values(), strict=True)
     for (key, description), field in keys:
         if key in there:

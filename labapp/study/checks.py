@@ -36,8 +36,8 @@ from labapp.study.schema import Study
 from labapp.study.when import Leaf, holds, is_answer, leaves, names
 
 _DECLARE = (
-    "Correct it, or declare it under `design` (or `assignment`). What a participant goes through "
-    "several of is known inside `each` only."
+    "Correct it, or declare it under `design` (or `assignment`). Factors within participants "
+    "can be used only inside `each`."
 )
 
 
@@ -81,7 +81,8 @@ def _design(
         if study.assignment:
             problem(
                 ("assignment",),
-                f"line {located.line(('design',))} has a design: say in one of them who gets what",
+                f"line {located.line(('design',))} has a design: define in only one of them who "
+                "gets what",
             )
         for place, item in walk_items(study.flow):
             stages = item.task_stages()
@@ -89,7 +90,7 @@ def _design(
             if stages is not None and stages.compared() and "order" in stages.model_fields_set:
                 problem(
                     (*place, "stages", "order"),
-                    f"the design in line {located.line(('design',))} says the order",
+                    f"the design in line {located.line(('design',))} already sets the order",
                 )
     tests = task_tests(study.flow)
     for index, hypothesis in enumerate(() if partial.lacks("flow") else study.hypotheses):
@@ -154,7 +155,7 @@ def _only_if(
         if is_answer(name):
             if item.first_only or item.inside():
                 what = f"an answer ({name}) decides here, and cannot"
-                todo = "Name a variable, or write it at the items inside."
+                todo = "Name a variable, or put the condition on the items inside."
                 yield StudyError.at(path, line, "only_if", what, todo)
             continue
         if name not in values:
@@ -180,7 +181,7 @@ def _only_if(
                     line,
                     "only_if",
                     f"{name} is never {value!r}; it is one of: {possible}",
-                    "Correct the value, or the levels of the variable.",
+                    "Correct the value or the levels of the variable.",
                 )
 
 
@@ -234,7 +235,7 @@ def find_unquoted_levels(path: Path, located: Located) -> Iterator[StudyError]:
                 located.line(place),
                 format_path(place),
                 f"found {written}, which is {'true' if is_true else 'false'} without quotes",
-                f'Put it in quotes: "{written}"; or write true or false where that is meant.',
+                f'Put it in quotes: "{written}". Or write true or false, if you mean that.',
             )
 
 
@@ -474,12 +475,12 @@ def _models(study: Study) -> Iterator[str]:
     for cell, models in names.items():
         if models != names[first]:
             yield (
-                f"everybody meets every model, but where {cell} these are {models or 'none'}, and "
-                f"where {first} {names[first] or 'none'}"
+                f"everybody must meet every model, but for {cell} these are {models or 'none'}, "
+                f"and for {first} {names[first] or 'none'}"
             )
             return
     if len(by_cell[first]) < 2:
-        yield f"a factor has two levels or more, and the stages list {names[first]} alone"
+        yield f"a factor needs at least two levels, but the stages list only {names[first]}"
 
 
 def around(study: Study, place: Path_) -> set[str]:
@@ -516,8 +517,8 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         yield (
             ("design",),
             (
-                f"Stages list {len(models)} models, and `within` does not name `model`: everybody "
-                "meets them as they are listed."
+                f"Stages list {len(models)} models, but `within` does not name `model`, so "
+                "everybody meets them in the listed order."
             ),
         )
     if design.sizes is None:
@@ -526,8 +527,8 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         yield (
             ("design", "per_cell"),
             (
-                "`assign: number` knows nothing of other sessions: nobody is told when a cell has "
-                "its participants, and who takes the place of another has the slot of a new number."
+                "`assign: number` does not know about other sessions. It does not show when a "
+                "cell is full, and a replacement participant gets the slot of a new number."
             ),
         )
     drawn = {factor: n for factor, n in sizes.items() if factor not in design.orders}
@@ -538,9 +539,9 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         below = wanted // rows * rows
         nearest = f"{below} or {below + rows}" if below else f"{rows}"
         what = (
-            f"{wanted} participants a cell do not balance the {n} levels of {factor} in full: "
-            f"order {design.order} needs a multiple of {rows}, such as {nearest}. With {wanted} "
-            "a level stands at most once more often at a place than another."
+            f"{wanted} participants per cell do not fully balance the {n} levels of {factor}: "
+            f"order {design.order} needs a multiple of {rows}, such as {nearest}. With {wanted}, "
+            "a level can have a position at most once more often than another level."
         )
         yield ("design", "per_cell"), what
 
@@ -622,7 +623,7 @@ def contradictions(
         if unnamed and hypothesis.direction != "two-sided":
             yield (
                 (*place, "direction"),
-                f"{hypothesis.direction!r} is of a contrast, and none is named",
+                f"{hypothesis.direction!r} belongs to a contrast, but none is named",
             )
         of_outcome = analysis.smallest_of(hypothesis.outcome)
         if hypothesis.direction == "equivalent" and not (
@@ -635,4 +636,4 @@ def contradictions(
     if design is None or lacks("design"):
         return
     if design.per_cell is not None and not design.between and not design.within:
-        yield ("design", "per_cell"), "there is no factor, and so no cell"
+        yield ("design", "per_cell"), "there is no factor, so there are no cells"

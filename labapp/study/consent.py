@@ -30,11 +30,10 @@ class ConsentForm(Strict):
     text : the text that is read, as Markdown.
     sign : how it is signed: `click`: by a tick and a click; `name`: by typing the name; `drawn`: by
         drawing the signature. Names and signatures are kept apart from all data, in the private
-        folder. With `click` all that is kept is that the participant agreed, when, and to which
-        text.
-    items : uses of the data that are asked one by one, each with a tick of its own: audio,
-        transcript, quote, share_audio, video. Somebody who does not agree to a `required` one
-        cannot take part; `optional` ones can be refused. A use that is not named here is not asked.
+        folder. With `click`, only the fact, time and text of the agreement are stored.
+    items : uses of the data, each with its own box to tick: audio, transcript, quote, share_audio,
+        video. People who do not agree to a `required` one cannot take part; `optional` ones can be
+        refused. Uses that are not listed are not asked.
     """
 
     text: str = Field(min_length=1)

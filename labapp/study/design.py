@@ -353,7 +353,7 @@ class ExcludeRule(Strict):
         if self.answer is not None:
             return f"answered {_either(self.answer)} to {self.item}"
         if self.answer_not is not None:
-            return f"answered otherwise than {_either(self.answer_not)} to {self.item}"
+            return f"did not answer {_either(self.answer_not)} to {self.item}"
         for key, words in _LIMITS.items():
             if (limit := getattr(self, key)) is not None:
                 return words.format(name=self.item or self.score, limit=limit)
@@ -380,9 +380,9 @@ class ScaleItems(Strict):
 
     at_least: int = Field(
         ge=1,
-        description="So many items of a mean or sum must be answered, of a shorter one all; the "
-        "scale is then worked out from these (a sum is scaled up to all items). An item that was "
-        "not asked is not answered.",
+        description="The number of items of a mean or sum that must be answered (all of them, "
+        "if it has fewer). The scale is then computed from the answered items, and a sum is "
+        "scaled up to all items. An item that was not asked counts as not answered.",
     )
 
 
@@ -391,7 +391,7 @@ class Missing(Strict):
 
     scale_items: ScaleItems | None = Field(
         default=None,
-        description="How many items of a scale must be answered; without it all of them.",
+        description="How many items of a scale must be answered (default: all).",
     )
     skipped_trials: Literal["unsolved", "left_out"] = Field(
         default="unsolved",
@@ -411,7 +411,7 @@ def _with_factors_beside(schema: dict[str, Any]) -> None:
     """In a file the factors stand beside the name."""
     del schema["properties"]["weights"]
     schema["additionalProperties"] = {
-        "description": "A factor, with the weight of each of its levels; they add up to 0.",
+        "description": "A factor with the weight of each of its levels; the weights add up to 0.",
         "type": "object",
         "additionalProperties": {"type": ["number", "string"]},
     }
@@ -427,11 +427,11 @@ class Contrast(Strict):
 
     model_config = ConfigDict(json_schema_extra=_with_factors_beside)
 
-    name: str = Field(min_length=1, max_length=120, description="What the comparison is called.")
+    name: str = Field(min_length=1, max_length=120, description="The name of the comparison.")
     weights: dict[Name, dict[Level, Weight]] = Field(
         min_length=1,
-        description="By factor the weight of each level. In the file the factors stand beside "
-        "`name`: `model: {a/x: 1, a/y: -1}`.",
+        description="For each factor, the weight of each level. In the file, the factors are "
+        "next to `name`: `model: {a/x: 1, a/y: -1}`.",
     )
 
     @model_validator(mode="before")
@@ -457,15 +457,14 @@ class Contrast(Strict):
 class SmallestEffect(Strict):
     """The smallest difference that matters, for tests of equivalence and for planning."""
 
-    contrast: str = Field(description="The name of the contrast that it is of.")
+    contrast: str = Field(description="The name of the contrast to which it applies.")
     raw: float | None = Field(
         default=None, gt=0, description="In the outcome's own unit, before any transform."
     )
     standardised: float | None = Field(
         default=None,
         gt=0,
-        description="In standard deviations (of the differences where participants meet all "
-        "levels).",
+        description="In standard deviations (of the differences, if participants meet all levels).",
     )
 
     @model_validator(mode="after")
@@ -500,8 +499,8 @@ class Outcomes(Strict):
         default=(),
         max_length=50,
         description="Items or scores that show whether the manipulation worked. Numbers are "
-        "analysed as outcomes are; answers in words are counted by each factor between "
-        "participants and tested by chi-square.",
+        "analysed like outcomes; answers in words are counted by each factor between "
+        "participants and tested with chi-square.",
     )
 
     @model_validator(mode="after")

@@ -299,7 +299,7 @@ class _Reader:
             self.located.line((key,)),
             f"there are no texts in {language!r}; there are: {', '.join(sorted(languages))}",
             f"Use one of these, or translate the shipped texts: `{_scaffold(self.path)} "
-            f"--language {language}` writes what is lacking to "
+            f"--language {language}` writes what is missing to "
             f"{self.path.parent / 'texts' / language}.",
             key=key,
         )
@@ -392,7 +392,7 @@ class _Reader:
             self.errors.append(StudyError.at(self.places[name], line, "", what, todo))
         if content is not None and not pages(decode_text(content)):
             what = f"the text {name!r} is empty"
-            self._fault(self._line(written), what, "Write it, or leave its line out.")
+            self._fault(self._line(written), what, "Write it, or delete its line.")
 
     def _is_untranslated(self, path: Path) -> bool:
         """Whether a text is one that is still to be translated."""
@@ -444,7 +444,8 @@ class _Reader:
                 self._fault(
                     self.located.line_of_text(instrument),
                     f"the questionnaire {instrument!r} has no words in {self.study.language!r}",
-                    f"`{_scaffold(self.path)}` writes a copy beside the study, to be translated.",
+                    f"`{_scaffold(self.path)}` writes a copy next to the study for you to "
+                    "translate.",
                 )
 
     def pictures(self) -> None:
@@ -570,13 +571,13 @@ class _Reader:
     def _missing(self, name: str, written: str) -> str:
         """What to do about a file that is not there."""
         if self.recorded:
-            return f"Put the original back, at {self.path.parent / name}."
+            return f"Put the original back at {self.path.parent / name}."
         if self.packaged or written in self.shipped:
             return _nearest(self.path, name, shipped=not self.packaged)
         if name.startswith("texts/") and self.study.fallback_language is not None:
             return (
-                f"`{_scaffold(self.path)}` writes it, to be translated; until then participants "
-                f"read it in {self.study.fallback_language!r}."
+                f"`{_scaffold(self.path)}` writes it for you to translate; until then, "
+                f"participants read it in {self.study.fallback_language!r}."
             )
         shipped = name_shipped_file(written if name.startswith("texts/") else name)
         if not shipped or not reading.exists(asset(name)):
@@ -611,12 +612,12 @@ class _Reader:
         for name, line in self.shipped.items():
             if name not in texts | asked:
                 what = f"`{SHIPPED}` names no text and no questionnaire here"
-                self._fault(line, what, f"Texts and questionnaires alone begin with `{SHIPPED}`.")
+                self._fault(line, what, f"Only texts and questionnaires begin with `{SHIPPED}`.")
             elif name in own:
                 self._fault(
                     line,
                     f"it takes {name!r} as shipped, and line {own[name]} takes the study's own",
-                    f"Give the study's own another name, or write `{SHIPPED}…` in both lines.",
+                    f"Rename the study's own file, or write `{SHIPPED}…` in both lines.",
                 )
             if self.recorded or self.packaged:
                 continue
@@ -626,7 +627,7 @@ class _Reader:
                 written = name if name in texts else Path(file).stem
                 todo = f"Write `{written}` in line {line} to use that file, or delete the file."
                 if self.located.line_of_text(name) is None:
-                    todo = "Take the line out to use that file, or delete the file."
+                    todo = "Delete the line to use that file, or delete the file."
                 what = f"it takes a shipped file, and {file} in the study's folder is not used"
                 self._fault(line, what, todo)
 
@@ -634,7 +635,7 @@ class _Reader:
 def _suggest_renaming(present: Path, wanted: Path) -> tuple[str, str]:
     """What is wrong with a file that has nearly the right name, and what to do."""
     if in_cloud(present):
-        todo = f"It is still in the cloud ({present.name}): have it downloaded, then check again."
+        todo = f"It is still in the cloud ({present.name}): download it, then check again."
         return "it is not on this computer", todo
     what = "its name is not quite the one that is looked for"
     return what, f"Rename {present} to {wanted.name}."

@@ -101,7 +101,7 @@ class EachItem(Item):
     Attributes
     ----------
     each : the drawn variable or the factor.
-    flow : the items that are gone through.
+    flow : the items of each round.
     """
 
     key: ClassVar[str] = "each"

@@ -165,11 +165,12 @@ class Inclusion(Strict):
 
     Attributes
     ----------
-    completed : counts only who came to the end, and for whom the moderator skipped no stage and no
+    completed : only participants count who completed the session without a skipped stage or
         practice.
-    practice_correct : counts only who answered every practice question of a single-dimension task
-        rightly.
-    min_solved : counts only who solved so many reconstruction questions, over all stages.
+    practice_correct : only participants count who answered every practice question of a
+        single-dimension task correctly.
+    min_solved : only participants count who solved at least this number of reconstruction
+        questions, over all stages.
     """
 
     completed: bool = True
@@ -178,7 +179,7 @@ class Inclusion(Strict):
 
 
 class Incentive(Strict):
-    """What taking part is paid.
+    """The payment for taking part.
 
     Attributes
     ----------
@@ -186,11 +187,12 @@ class Incentive(Strict):
         {per_above_chance} in it, amounts in `currency`; a paragraph with an amount that the
         participant cannot earn is left out. Before photos that are judged {options} are the classes
         to choose from and {chance} what guessing gets right, in percent.
-    currency : a sign or letters that stand before amounts, such as $ or €.
+    currency : the sign or letters before amounts, such as $ or €.
     base : for taking part.
     per_solved : for a reconstruction question that was solved.
-    per_correct : for a single-dimension question that was answered rightly, practice not counted.
-    per_above_chance : for a photo that was answered rightly beyond those that guessing gets right
+    per_correct : for a single-dimension question that was answered correctly, without practice.
+    per_above_chance : for each photo that was answered correctly beyond the number that guessing
+        would get right
         (paper 003, figures A11 to A13 and A15).
     """
 

@@ -96,9 +96,8 @@ class LoadedStudy:
         name = in_language(name, self.study.language)
         if name not in self.files:
             raise StudyError(
-                f"{self.path}: the text {name} is shown, and nothing in the study names it.",
-                todo="Let the task whose part shows it give its name in `texts` of its items or "
-                "stages.",
+                f"{self.path}: the text {name} is shown, but nothing in the study names it.",
+                todo="The task that shows it must give its name in `texts` of its items or stages.",
             )
         return decode_text(self.files[name])
 

@@ -128,12 +128,13 @@ def find_fault(name: str, content: bytes) -> tuple[str, str] | None:
         kind = str(decode(content).format)
     except arrays.TooManyPixels as error:
         what = f"the picture {name!r} has {error.size[0]} × {error.size[1]} pixels"
-        return what, "Make it smaller; 2000 pixels a side are enough for any screen."
+        return what, "Make it smaller; 2000 pixels per side are enough for any screen."
     except ValueError as error:
         return f"the picture {name!r} is not {NAMED}: {error}", "Save it again as PNG or JPEG."
     if suffix not in FORMATS.get(kind, ()):
         what = f"the picture {name!r} is a {kind} file with another ending"
-        return what, f"Call it {PurePosixPath(name).stem}{FORMATS[kind][0]}, and name it so here."
+        stem = PurePosixPath(name).stem
+        return what, f"Rename it to {stem}{FORMATS[kind][0]}, and use that name here."
     return None
 
 

@@ -80,9 +80,9 @@ def _left_out(loaded: LoadedStudy) -> Iterator[str]:
         if not item.withheld and is_withheld(loaded.instruments, instrument, item.id)
     ]:
         yield (
-            "De-identified copies leave out the answers to these items, too, which are asked only "
-            f"after certain answers that identify: {', '.join(named)}. That they were answered, "
-            "and when, stays in the journal of such a copy."
+            "De-identified copies also leave out the answers to these items, which are asked "
+            f"only after certain identifying answers: {', '.join(named)}. The journal of such a "
+            "copy still shows that they were answered, and when."
         )
 
 
@@ -110,9 +110,9 @@ def _not_asked_again(loaded: LoadedStudy) -> Iterator[str]:
     types = map(registry.task_type_of_item, items_of_tasks(loaded.study.flow))
     for name in sorted({known.name for known in types if known.shown and not known.asks_again}):
         yield (
-            f"The task {name} cannot ask a question again (stalls: repeat-question). Where the "
-            "computer stands still in one of its questions, that time is left out, and the column "
-            "stalled_s says how long it was."
+            f"The task {name} cannot ask a question again (stalls: repeat-question). If the "
+            "computer freezes during one of its questions, that time is left out, and the "
+            "column stalled_s says how long it was."
         )
 
 
@@ -134,7 +134,7 @@ def _in_another_language(loaded: LoadedStudy) -> Iterator[str]:
         yield (
             f"Participants read {loaded.study.fallback_language} instead of "
             f"{loaded.study.language} in: {', '.join(told)}. `labapp studies texts {loaded.path} "
-            "--missing` lists what is to be translated."
+            "--missing` lists what needs to be translated."
         )
 
 
@@ -143,8 +143,8 @@ def _unheard(loaded: LoadedStudy) -> Iterator[str]:
     items = list(items_of(loaded.study.flow))
     if any(item.talks for item in items) and not any(item.consents for item in items):
         yield (
-            "The study has an interview and asks for no consent: name the interview, and that the "
-            "voice is recorded in it, in what participants sign."
+            "The study has an interview but no consent form. Make sure that participants sign a "
+            "form that mentions the interview and the recording of their voice."
         )
 
 
@@ -154,8 +154,8 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Study
     solvable = max((sum(part.solvable for part in plan.parts) for plan in plans), default=0)
     if needed > solvable:
         what = (
-            f"nobody would count: it is {needed}, and the stages ask {solvable} questions that "
-            "can be solved"
+            f"nobody would count: it is {needed}, but the stages ask only {solvable} questions "
+            "that can be solved"
         )
         yield _fault(loaded, ("inclusion", "min_solved"), what, f"Give at most {solvable}.")
 
@@ -190,8 +190,8 @@ def _not_known(loaded: LoadedStudy) -> Iterator[str]:
     name = f"{repeated.study} ({repeated.paper})"
     if name not in studies:
         yield (
-            f"replicates: nothing is known here of {name}, so that what it printed of recruitment "
-            f"cannot stand beside yours. Known are: {', '.join(studies)}."
+            f"replicates: labapp does not know {name}, so its published recruitment cannot be "
+            f"shown next to yours. Known papers: {', '.join(studies)}."
         )
 
 
@@ -204,9 +204,9 @@ def _compare_solving_rules(plans: Sequence[Plan]) -> Iterator[str]:
     told = "; ".join(f"{rule}: {', '.join(models)}" for rule, models in rules.items())
     if len(rules) > 1:
         yield (
-            f"Questions are solved by different rules ({told}). A difference between these models "
-            "in completion_rate or response time may be one between the rules. To compare the "
-            "models, give their stages one `distance` and one `target_alignment`."
+            f"Questions are solved by different rules ({told}). A difference between these "
+            "models in completion_rate or response time may come from the rules. To compare the "
+            "models, give their stages the same `distance` and `target_alignment`."
         )
 
 
@@ -228,7 +228,10 @@ def _find_unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
                 f"nothing in the session depends on {factor}: no `only_if` names it, and no text "
                 f"or model has {{{factor}}} in it"
             )
-            todo = f"Leave it out; or, if the moderator acts by it, add `by_moderator: [{factor}]`."
+            todo = (
+                "Leave it out. Or, if the moderator carries it out, add `by_moderator: "
+                f"[{factor}]`."
+            )
             yield _fault(loaded, ("design", "between", factor), what, todo)
 
 
@@ -246,7 +249,8 @@ def _unknown_related(loaded: LoadedStudy) -> Iterator[StudyError]:
             hint = f" (did you mean {meant[0]!r}?)" if meant else ""
             what = f"there is no study {name!r} here{hint}"
             todo = (
-                "Name one that is, or put its file beside this one or in a folder beside its own."
+                "Name one that exists, or put its file next to this one or in a folder next to "
+                "its own."
             )
             yield _fault(loaded, ("related", index), what, todo)
 
@@ -393,7 +397,7 @@ def _name_set_error(reference: str, error: LabappError) -> StudyError:
     """What is wrong with a stimulus set, with its name as the study has it, by whose line it is
     then told once, whatever in the flow shows the set."""
     what = error.what if repr(reference) in error.what else f"{reference!r}: {error.what}"
-    alone = f" labapp stimuli check {reference} looks at the set alone."
+    alone = f" `labapp stimuli check {reference}` checks only the set."
     return StudyError(what, todo=error.todo + alone * Path(reference).is_dir())
 
 
@@ -434,9 +438,13 @@ def quota_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
             yield from condition_faults(loaded, (*at, "when"), quota.when)
         if not any(is_answer(leaf.name) for leaf in leaves(quota.when)):
             what = "it depends on no answer: the design's `per_cell` says how many each cell needs"
-            yield _fault(loaded, (*at, "when"), what, "Name an answer, as `{people.used: often}`.")
+            yield _fault(
+                loaded, (*at, "when"), what, "Name an answer, as in `{people.used: often}`."
+            )
         if quota.share is not None and not limits[name]:
-            what = "a share of how many participants? The design does not say how many it needs"
+            what = (
+                "a share needs a total, but the design does not say how many participants it needs"
+            )
             yield _fault(
                 loaded, (*at, "share"), what, "Write `at_most`, or `per_cell` in `design`."
             )
@@ -536,7 +544,7 @@ def _limit(
     everybody = limit > high if key == "below" else limit < low
     if nobody or everybody:
         who = "nobody" if nobody else "everybody"
-        what = f"{who} would fail: {measure} goes from {low:g} to {high:g}"
+        what = f"{who} would fail: {measure} ranges from {low:g} to {high:g}"
         yield _fault(loaded, (*at, key), what, "Give a number between these.")
 
 
@@ -557,7 +565,7 @@ def _task(
             return  # asked in a session that is not the first
         if not most:
             what = "no questionnaire of the flow has an attention check"
-            todo = "Give an item `check: …`, its right answer."
+            todo = "Give an item `check: …` with the right answer."
             yield _fault(loaded, (*at, key), what, todo)
         elif (rule.failed_checks_above or 0) >= most:
             what = f"nobody would fail: checks that are asked: {most}"

@@ -365,8 +365,8 @@ class Planner:
         file = self.loaded.instruments[instrument]
         if file.about_accuracy and "accuracy" not in values:
             raise StudyError(
-                f"{self.loaded.path}: the questionnaire {instrument!r} asks about the accuracy of "
-                "an explained model, and the study has none.",
+                f"{self.loaded.path}: the questionnaire {instrument!r} asks about the accuracy "
+                "of an explained model, but the study has none.",
                 todo="Leave it out, or give the study stages that judge explanations.",
             )
         items = file.sampled(

@@ -79,7 +79,7 @@ class Representations:
             raise StudyError(
                 f"{self.source}: neither the stage nor the card of the model {model!r} says: "
                 f"{keys}.",
-                todo=f"State {keys} in the stage, or under task: in the model's {CARD}.",
+                todo=f"Set {keys} in the stage, or under task: in the model's {CARD}.",
             )
         return {
             key: getattr(task, key) if value is None else value for key, value in values.items()

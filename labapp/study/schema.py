@@ -196,33 +196,34 @@ class Study(Strict):
 
     Attributes
     ----------
-    id : the study's name in folders and files: small letters, digits and -. Sessions of one id
-        belong together.
+    id : the study's name in folders and files: lower-case letters, digits and hyphens. Sessions
+        with the same id belong together.
     title : what people read on the home page and in the report.
     summary : one line about the study, for the list on the home page.
-    minutes : about how long a session takes, for that list; leave it out where nobody knows yet.
-    version : a whole number from 1. Raise it when the study changes; old sessions keep theirs.
-    language : of the participant's screens and texts: `en`, `de`, or another one for which there
-        are texts (`labapp studies texts NAME --missing`).
-    presentation : `improved`: with what was mended since the papers (the practice does not ask what
+    minutes : about how long a session takes, for the list on the home page; leave it out if you do
+        not know yet.
+    version : a whole number from 1. Increase it when the study changes; old sessions keep their
+        version.
+    language : the language of the participant's screens and texts: `en`, `de`, or another one with
+        texts (`labapp studies texts NAME --missing`).
+    presentation : `improved`: with corrections since the papers (the practice does not ask what
         was not explained); `as_published`: exactly as in the papers.
-    replicates : the published study that this one repeats.
-    seed : from which every random choice is made; the same seed and participant give the same
-        session.
+    replicates : the published study that this study repeats.
+    seed : the seed of every random choice; the same seed and participant give the same session.
     participants : how participants are named.
     recording : what of a session is recorded.
-    assignment : who gets which condition: variables by participant number (`odd`, `even`) or drawn
-        (`cells`). `design` is the newer way to say it.
-    related : ids of studies of which a person takes part in one only; it holds both ways though one
-        of them names the other.
+    assignment : who gets which condition: variables by participant number (`odd`, `even`) or at
+        random (`cells`). `design` is the newer way.
+    related : ids of related studies: a person can take part in only one of them. It is enough if
+        one study names the other.
     inclusion : which sessions count in the analysis.
-    incentive : what taking part is paid, and the text that tells it.
-    when_interrupted : how a session goes on after a crash. `resume`: at the last event;
-        `restart_stage`: with the stage from its beginning; `block`: not at all.
-    stalls : what becomes of the time in which the computer stood still for more than a second, and
-        the participant with it. `leave-out`: no duration and no time limit counts it; `keep`: they
-        do; `repeat-question`: they do not, and the question is asked again. A masked picture is
-        always shown again, but with `keep`. Time in which the computer slept never counts.
+    incentive : the payment, and the text that explains it.
+    when_interrupted : how a session continues after a crash. `resume`: at the last event;
+        `restart_stage`: at the beginning of the stage; `block`: not at all.
+    stalls : how to treat time during which the computer froze for more than a second. `leave-out`:
+        it counts in no duration or time limit; `keep`: it counts; `repeat-question`: it does not
+        count, and the question is asked again. A masked picture is always shown again, except with
+        `keep`. Time during which the computer slept never counts.
     flags : what the moderator can mark with the keys 1 to 9, by key.
     flow : what happens, in this order: the first item is the consent, the last the debrief.
     languages : For a study in several languages, instead of `language`: participants choose one of

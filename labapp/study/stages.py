@@ -22,11 +22,11 @@ class RepresentationStages(TaskStages):
 
     Attributes
     ----------
-    models : ids of the models, as `labapp models list` shows them; they may hold `{variable}`s of
-        the study's assignment or design.
-    order : in which order a participant meets the models. `random`: by lot; `counterbalanced`: each
-        model equally often at each place; `as_listed`: alike for everybody. A `design` says it
-        instead.
+    models : ids of the models, as `labapp models list` shows them. They may contain `{variable}`s
+        of the study's assignment or design.
+    order : the order in which a participant meets the models. `random`: at random;
+        `counterbalanced`: each model equally often in each position; `as_listed`: the same for
+        everybody. With a `design`, set it there.
     time_limit_min : minutes after which a stage ends; without it there is no limit.
     intro : the text before the first stage.
     between : the text before each further stage.

@@ -94,7 +94,7 @@ def mistakes(loaded: LoadedStudy, *, begun: bool = False) -> Iterator[LabappErro
             yield error
             continue
         english = read_shipped_words(template, "en")
-        todo = "Add them; the English file shows what each says."
+        todo = "Add them; the English file shows each of them."
         if begun:
             todo = "Resume the session with the version of labapp that it was begun with."
         needed = list_shown_words(loaded, template)
@@ -356,9 +356,9 @@ def _of_screens(loaded: LoadedStudy, name: str, template: str, path: Path) -> li
     if not missing:
         return []
     about = (
-        f"The words of the participant's screens in {loaded.study.language}. Take away the # of a "
-        "line once it is translated; values in braces stay as they are. Those that are lacking are "
-        f"shown in English where the study says `fallback_language: {USUAL}`."
+        f"The words of the participant's screens in {loaded.study.language}. Remove the # of a "
+        "line once it is translated, and keep values in braces unchanged. Missing words are "
+        f"shown in English if the study says `fallback_language: {USUAL}`."
     )
     lines = textwrap.wrap(about, 92, initial_indent="# ", subsequent_indent="# ")
     lines += [f"# {key}: {_quote_yaml(english[key])}" for key in missing]
@@ -371,7 +371,7 @@ def write(loaded: LoadedStudy, rows: list[Lacking]) -> list[Path]:
     is. Raises UsageError for a study that comes with the program."""
     if package_root(loaded.path) is not None:
         raise UsageError(
-            f"{loaded.path.stem} comes with the program, and nothing is written there.",
+            f"{loaded.path.stem} comes with the program, so nothing can be written there.",
             todo=f"Make a study of your own: `labapp studies new NAME --from {loaded.path.stem}`.",
         )
     written = []
@@ -390,7 +390,7 @@ def _quote_yaml(text: str) -> str:
 
 
 AS_IT_STANDS = "participants read it as it stands"
-NO_MARKS = "Leave it out: these words are shown without any marks."
+NO_MARKS = "Leave it out: these words are shown as plain text."
 
 
 def text_faults(

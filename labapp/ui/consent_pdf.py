@@ -187,7 +187,7 @@ def form_of(loaded: LoadedStudy) -> ConsentForm:
         if (form := item.consent_form()) is not None:
             return form
     raise StudyError(
-        f"The study {loaded.study.id!r} asks for no consent: it has no form.",
+        f"The study {loaded.study.id!r} does not ask for consent, so it has no form.",
         todo="Put `consent: TEXT` first in the study's flow.",
     )
 
@@ -243,7 +243,7 @@ def _signature(root: Path, study: str, participant: str, session: str) -> privat
         if (consent.participant, consent.session) == (participant, session):
             return consent
     raise SessionError(
-        f"The private folder {root} holds no signature of {participant}, session {session}.",
+        f"The private folder {root} contains no signature of {participant}, session {session}.",
         todo="Name the private folder that was used at the session (--private), or sign in as the "
         "user who ran it.",
     )
@@ -252,7 +252,7 @@ def _signature(root: Path, study: str, participant: str, session: str) -> privat
 def _refuse_existing(out: Path) -> None:
     if out.exists():
         raise TargetExists(
-            f"There is already something at {out}.",
+            f"{out} already exists.",
             safe="It was not touched.",
             todo="Choose another name or folder.",
         )
@@ -283,7 +283,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     except OSError as error:
         raise DataFolderError(
             f"{out} could not be written ({error.strerror}).",
-            todo="Make room, or choose another name or folder.",
+            todo="Free some space, or choose another name or folder.",
         ) from error
 
 

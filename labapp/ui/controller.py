@@ -57,7 +57,7 @@ STALLED = (
     "The disk takes no more: the session waits. Nothing that was shown as saved is lost.\n"
     "Make room on it; the session goes on by itself."
 )
-GOES_ON = "The disk takes what is written again: the session goes on."
+GOES_ON = "The disk has space again, and the session continues."
 
 
 class SessionController(QObject):
@@ -296,7 +296,7 @@ class SessionController(QObject):
             self._take_down(ended or "interrupted")
         whole = self._failure is None
         if self._signal and ended is None:
-            stored = "Everything is stored; go on" if whole else "When there is room, go on"
+            stored = "Everything is stored. Continue" if whole else "Free some space, then continue"
             say(
                 f"Interrupted ({self._signal}). {stored} with: "
                 f"labapp sessions resume {self.opened.folder.path}",

@@ -21,8 +21,8 @@ LOW_DISK_GB = 2.0
 SLOW_MS = 16.0
 """A picture takes longer than one frame of a display."""
 NO_SOUND = (
-    "Only exact zeros came: allow the microphone, or unmute it. One with a noise gate gives zeros "
-    "while nobody speaks: say something while this runs."
+    "There was no signal at all. Allow or unmute the microphone. A microphone with a noise gate "
+    "gives no signal while nobody speaks, so say something while this runs."
 )
 _FONTS = """\
 from PySide6.QtGui import QFontDatabase, QGuiApplication
@@ -106,7 +106,7 @@ def _screens() -> list[Check]:
             continue
         needed = fitting.format_needed_room(fitting.PARTICIPANT, fitting.CONSOLE)
         todo = f"Choose a smaller scale for the display: windows need {needed} points."
-        checks.append(Check("screen", "note", f"{size}, too small for all of a window", todo))
+        checks.append(Check("screen", "note", f"{size}, too small for a whole window", todo))
     if checks and not can_grow():
         what = "this version of Qt cannot enlarge participants' pages on large screens"
         checks.append(Check("screen", "note", what, "Install the PySide6 that labapp asks for."))
@@ -138,7 +138,7 @@ def _microphone() -> list[Check]:
     except AudioError as error:
         return [*checks, Check("playback", "note", error.what, error.todo)]
     text = "a tone was played and heard" if loop.heard else "a tone was played, not heard"
-    todo = "" if loop.heard else "Normal with a headset; else turn the loudspeaker up."
+    todo = "" if loop.heard else "This is normal with a headset. If not, turn up the loudspeaker."
     return [*checks, Check("playback", "pass" if loop.heard else "note", text, todo)]
 
 
@@ -160,7 +160,7 @@ def _speech() -> list[Check]:
     parts += [] if tools.models else [f"no model in {tools.folder}"]
     if tools.usable:
         return [Check("speech", "pass", "; ".join(parts))]
-    todo = "Only to write down what was said (labapp transcribe). "
+    todo = "Only for transcription (labapp transcribe). "
     if not tools.models:
         todo += f"Put a model into {tools.folder}. {what_to_get()} "
     if (engine := tools.missing) is not None:
@@ -246,7 +246,7 @@ def _access(data: Path, private: Path) -> list[Check]:
         text = f"others can read {data} ({rights})"
         return [Check("access", "note", text, f"Close it: {access.narrower(data)}")]
     who = "only you can read" if access.group() is None else "you and your lab's group can read"
-    return [Check("access", "pass", f"{who} what is recorded; it is not encrypted")]
+    return [Check("access", "pass", f"{who} the recordings; they are not encrypted")]
 
 
 def _private(private: Path) -> list[Check]:

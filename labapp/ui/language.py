@@ -47,7 +47,7 @@ def speak(language: str) -> None:
     if language not in available():
         raise SetupError(
             f"There are no words in the language {language}.",
-            todo=f"Take one of these as {VARIABLE}: {', '.join(available())}.",
+            todo=f"Use one of these as {VARIABLE}: {', '.join(available())}.",
         )
     messages.catalogue(language)
     _Spoken.language = language
@@ -136,9 +136,9 @@ PLAIN = {
     "the session clock does not run at the speed of sound (--speed)": N_("reason.speed"),
     "switched off (--audio off)": N_("reason.audio_off"),
     "the participant did not agree to a sound recording": N_("reason.no_consent_to_sound"),
-    "the disk does not answer": N_("reason.disk"),
+    "the disk does not respond": N_("reason.disk"),
     "the device ended the recording": N_("reason.device_ended"),
-    "the sound recorder stood still and is started again": N_("reason.recorder_restarts"),
+    "the sound recorder froze and is being restarted": N_("reason.recorder_restarts"),
     "the sound server no longer knows our recording": N_("reason.sound_server"),
     "The signed consent was deleted.": N_("reason.consent_deleted"),
     "Recorded sessions are untouched.": N_("mistake.safe"),

@@ -229,9 +229,9 @@ class Preview:
         while not self._stands(place):
             if monotonic() > until:
                 raise SessionError(
-                    f"The screen of {place.part.id!r} does not come.",
+                    f"The screen of {place.part.id!r} does not appear.",
                     safe="A preview keeps nothing.",
-                    todo="`labapp studies check` tells more of the study.",
+                    todo="`labapp studies check` shows more about the study.",
                 )
             QApplication.processEvents()
         for _ in range(SETTLES):

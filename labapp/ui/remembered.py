@@ -108,7 +108,7 @@ def read_choices(
             f"The {window}'s last choices in {path} cannot be read ({error}).",
             safe=f"Sessions and studies are not affected; the {window} starts with the usual "
             "choices.",
-            todo="Choose again: the file is then written anew.",
+            todo="Choose again: the file is then written again.",
         ) from error
     return choices
 
@@ -139,7 +139,7 @@ def write_choices(name: str, choices: DataclassInstance, window: str) -> None:
         partial.replace(path)
     except OSError as error:
         raise DataFolderError(
-            f"The {window}'s choices could not be kept in {path} ({error.strerror}).",
+            f"The {window}'s choices could not be saved in {path} ({error.strerror}).",
             safe="Sessions and studies are not affected.",
             todo="Make the folder writable, or name another one in $LABAPP_SETTINGS.",
         ) from error

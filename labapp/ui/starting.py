@@ -170,7 +170,7 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
     if options.audio == "off":
         if wanted == "required" and options.simulate is None:
             raise UsageError(
-                f"The study {loaded.study.id!r} requires sound; --audio off is refused.",
+                f"The study {loaded.study.id!r} requires sound, so --audio off is not possible.",
                 todo="Leave --audio out, or simulate the participant (--simulate).",
             )
         return None, "switched off (--audio off)"
@@ -183,7 +183,8 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
             raise NoMicrophone(
                 f"{error.what} The study {loaded.study.id!r} requires sound.",
                 safe="No session was started.",
-                todo="Plug a microphone in and allow its use; `labapp doctor` lists what there is.",
+                todo="Plug a microphone in and allow its use; `labapp doctor` lists the "
+                "microphones.",
             ) from error
         if options.audio is not None:
             raise
@@ -197,7 +198,7 @@ def _streams(loaded: LoadedStudy, options: RunOptions) -> tuple[MakeStreams | No
     required = wanted == "required" and options.simulate is None
     if options.lsl is False and required:
         raise UsageError(
-            f"The study {loaded.study.id!r} requires LSL; --no-lsl is refused.",
+            f"The study {loaded.study.id!r} requires LSL, so --no-lsl is not possible.",
             todo="Leave --no-lsl out, or simulate the participant (--simulate).",
         )
     if options.lsl is False or (wanted == "off" and not options.lsl):
@@ -350,8 +351,8 @@ def _check_room(data: Path, free: int, options: RunOptions) -> None:
         raise DataFolderError(
             f"Only {free / MB:.0f} MB are free in the data folder {data}; "
             f"a session needs {least / MB:.0f} MB.",
-            safe="No session was started; what was recorded before is untouched.",
-            todo="Make room, or choose another data folder (--data).",
+            safe="No session was started, and earlier recordings are untouched.",
+            todo="Free some space, or choose another data folder (--data).",
         )
 
 
@@ -422,7 +423,7 @@ def _wrap_opening_errors() -> AbstractContextManager[None]:
     return mistakes.wrap_errors(
         "The session could not be opened.",
         "It is closed again. What was recorded is untouched.",
-        "Go on with `labapp sessions resume`; `labapp sessions list` shows what there is.",
+        "Continue with `labapp sessions resume`; `labapp sessions list` shows the sessions.",
     )
 
 
@@ -450,8 +451,8 @@ def what_became(folder: Path) -> str:
         return f"What was recorded is kept in {folder}."
     if folder.with_name(f"{LEAVING}{folder.name}").is_dir():
         return (
-            "Not all that was recorded is deleted yet; that goes on with: "
-            f"labapp sessions withdraw {folder} --delete"
+            f"Not everything is deleted yet. Continue with: labapp sessions withdraw {folder} "
+            "--delete"
         )
     return "What was recorded was deleted, as the participant wishes."
 
@@ -507,7 +508,7 @@ def run_demo(out: Path | None, seed: int, say: Callable[[str], None]) -> int:
         bundle = afterwards.submit(_export, session, folder / "bundle").result()
         analysis = afterwards.submit(_analyze, bundle, folder / "results")
         _verify(session, bundle)  # meanwhile
-        say("verified: the session and its bundle are whole")
+        say("verified: the session and its bundle are complete")
         report = analysis.result()
     say(f"done in {time.monotonic() - started:.0f} s")
     say(f"bundle: {bundle}")

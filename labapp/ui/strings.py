@@ -22,7 +22,7 @@ class Strings:
         """The words of a key with values filled in. Raises StudyError for an unknown key."""
         if key not in self._words:
             raise StudyError(
-                f"The participant's window has no words for {key!r}.",
+                f"The participant's window has no words in {key!r}.",
                 todo=f"Add {key} to the study's {WORDS}.",
             )
         words = self._words[key]

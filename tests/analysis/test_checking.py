@@ -55,16 +55,16 @@ def test_an_outcome_that_nothing_measures_is_told_with_its_line(
     assert known in PLAN
     (error,) = errors(tmp_path, PLAN.replace(known, unknown, 1))
     assert f"line {line}, {key}" in error
-    assert "is neither a number of a table nor a score" in error
+    assert "is not a number in a table, a score" in error
 
 
 @pytest.mark.parametrize(
     ("effect", "told"),
     [
-        ("completion_rate: {contrast: first, raw: 15}", "completion_rate goes from 0 to 1"),
-        ("completion_rate: {contrast: first, raw: 1}", "to 1 at most; 1 is not below that"),
-        ("trust: {contrast: first, raw: 6}", "trust goes from 1 to"),
-        ("opinions.trust: {contrast: first, raw: 60}", "opinions.trust goes from 1 to"),
+        ("completion_rate: {contrast: first, raw: 15}", "completion_rate ranges from 0 to 1"),
+        ("completion_rate: {contrast: first, raw: 1}", "to 1 at most, and 1 is not below that"),
+        ("trust: {contrast: first, raw: 6}", "trust ranges from 1 to"),
+        ("opinions.trust: {contrast: first, raw: 60}", "opinions.trust ranges from 1 to"),
         ("completion_rate: {contrast: first, raw: 0.9}", ""),
         ("response_time_s: {contrast: first, raw: 900}", ""),
         ("completion_rate: {contrast: first, standardised: 2}", ""),
@@ -202,9 +202,9 @@ def test_decisions_by_hand_other_files_and_cells_that_are_not_full_are_listed() 
     text = str(join_parts(registration_section([registration], "own", people, None)))
     assert f"{people.loc[first, 'participant']}, session" in text
     assert "excluded by hand" in text
-    assert f"1 session of {len(people)} ran with other files" in text
-    assert "6 analysed where 100 were registered (hint: without)" in text
-    assert "5 analysed where 100 were registered (hint: with)" in text
+    assert f"1 session of {len(people)} ran with study files" in text
+    assert "6 analysed, but 100 were registered (hint: without)" in text
+    assert "5 analysed, but 100 were registered (hint: with)" in text
     assert "Nothing differs" not in text
 
 
@@ -222,13 +222,13 @@ def test_cells_are_counted_by_their_factors_in_whatever_order_these_stand() -> N
     )
     registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, {"design": design})
     assert list(_sample_as_registered(registration, people)) == [
-        "1 analysed where 2 were registered (hint: with, zoom: 1)",
-        "1 analysed where 2 were registered (hint: without, zoom: 1)",
-        "0 analysed where 2 were registered (hint: without, zoom: 2)",
+        "1 analysed, but 2 were registered (hint: with, zoom: 1)",
+        "1 analysed, but 2 were registered (hint: without, zoom: 1)",
+        "0 analysed, but 2 were registered (hint: without, zoom: 2)",
     ]
     people.loc[0, "participant"] = "P9"
     told = list(_sample_as_registered(registration, people))
-    assert told[0] == "1 analysed where 2 were registered (hint: without, zoom: 1)"
+    assert told[0] == "1 analysed, but 2 were registered (hint: without, zoom: 1)"
 
 
 def test_the_sample_is_told_whatever_the_versions_of_a_study_declare() -> None:
@@ -241,5 +241,5 @@ def test_the_sample_is_told_whatever_the_versions_of_a_study_declare() -> None:
     registered = {"design": {"within": ["model"], "per_cell": 6}}
     registration = Registration("own", 1, "", "2025-12-01T00:00:00Z", 0, registered)
     assert list(_sample_as_registered(registration, people)) == [
-        "12 analysed where 6 were registered"
+        "12 analysed, but 6 were registered"
     ]

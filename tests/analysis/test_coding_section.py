@@ -83,7 +83,7 @@ def test_nothing_is_quoted_that_may_not_be_and_that_is_told(
             monkeypatch.setattr(coding_figures, name, lambda *_: [])
     refused = tables.participants.assign(consent_quote=False).astype({"consent_quote": "boolean"})
     html = page(Tables.of({**tables.small(), "participants": refused}, tables.snapshots))
-    assert "not to be quoted, as the participant said" in html
+    assert "not quoted, because the participant did not agree to it" in html
     for text in tables.coded["text"].unique():
         assert f"“{text}”" not in html
 
@@ -123,7 +123,7 @@ def test_the_whole_section_is_there_in_german(sessions: Path, tmp_path: Path) ->
 
 
 def test_how_much_was_said_stands_overall_and_by_condition(tables: Tables, html: str) -> None:
-    assert "Words a minute" in html
+    assert "Words per minute" in html
     spoken = tables.utterances
     both = [spoken, spoken[spoken["model"] == "circles/gt"]]
     for units in both:

@@ -334,12 +334,12 @@ def test_a_bundle_and_its_copy_without_names_say_the_same(
         there = load([out]).participants.set_index("participant")["excluded_because"]
         pd.testing.assert_series_equal(here, there.reindex(here.index))
         described = next(out.rglob("*sessions.json")).read_text()
-        assert "answered otherwise than 2 or 3 or 4 or 5 to check_1" in described
+        assert "did not answer 2 or 3 or 4 or 5 to check_1" in described
 
 
 def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
     page = str(join_parts(retention(tables.participants, "ruled", "s1", tables.withdrawn)))
-    assert "the participant answered otherwise than 2 or 3 or 4 or 5 to check_1" in page
+    assert "the participant did not answer 2 or 3 or 4 or 5 to check_1" in page
     assert "not applied" not in page
 
 
@@ -390,9 +390,9 @@ def test_stops_of_the_program_are_judged_by_their_seconds() -> None:
             "'circles' is not an answer to saw; possible are",
         ),
         ("a: {item: saw, below: 2}", "saw has no number that could be below another"),
-        ("a: {item: check_1, below: 1}", "nobody would fail: check_1 goes from 1 to 5"),
-        ("a: {score: trust, above: 0.5}", "everybody would fail: trust goes from 1 to 5"),
-        ("a: {score: trust, above: 5}", "nobody would fail: trust goes from 1 to 5"),
+        ("a: {item: check_1, below: 1}", "nobody would fail: check_1 ranges from 1 to 5"),
+        ("a: {score: trust, above: 0.5}", "everybody would fail: trust ranges from 1 to 5"),
+        ("a: {score: trust, above: 5}", "nobody would fail: trust ranges from 1 to 5"),
         ("a: {score: faith, above: 3}", "has a score 'faith'; there are: "),
         ("completed: {score: trust, above: 3}", "'completed' is a reason that every study has"),
     ],
@@ -471,7 +471,7 @@ def test_a_session_stands_under_its_first_reason() -> None:
         {
             "Did not finish": 1,
             "Excluded by hand": 1,
-            "attention: the participant answered otherwise than 2 to check": 1,
+            "attention: the participant did not answer 2 to check": 1,
         },
         1,
         {"without": 1},

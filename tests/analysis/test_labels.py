@@ -47,6 +47,10 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
     assert "True dials" in words
     assert "sinelines/ae" in words, "it has no label"
     assert "completion_rate" not in words
+    said = words.partition("Results in sentences")[2]
+    assert "Questions solved: sinelines/ae M = " in said
+    assert "True dials M = " in said
+    assert "sinelines/gt" not in words
     stages = (tmp_path / "out" / "stages.csv").read_text()
     assert "completion_rate" in stages
     assert "sinelines/gt" in stages

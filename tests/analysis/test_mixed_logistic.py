@@ -174,7 +174,7 @@ def test_what_is_separated_has_no_value() -> None:
 
 @pytest.mark.parametrize("rough", [False, True])
 def test_an_effect_without_a_finite_value_hides_no_other(rough: bool) -> None:
-    """Of a rare kind of picture all were foretold wrongly: these say nothing of the slope."""
+    """Of a rare kind of picture all were forecast wrongly: these say nothing of the slope."""
     y, design, person = world(20, 20, 0.6, 0.8)
     without = fit(y, design, [person], rough=rough)
     rare = np.zeros(y.size + 5)

@@ -195,7 +195,7 @@ def test_what_a_score_is_made_of_is_defined(
         for name, said in each.defined(findings.counted, results).items()
     }
     meaning = defined["Difficulty (after the quiz)"]
-    assert "6 less the answer to “Stage k was easy”" in str(meaning)
+    assert "6 minus the answer to “Stage k was easy”" in str(meaning)
 
 
 def test_workload_by_model(text: str) -> None:
@@ -361,7 +361,7 @@ def test_a_bundle_gives_the_same_tables_and_says_what_the_numbers_mean(
         "1": "not at all", "2": "2", "3": "3", "4": "4", "5": "completely",
     }  # fmt: skip
     assert wary["Description"].startswith("I am wary of this model.")
-    assert wary["Description"].endswith("In the score reliance it counts the other way round.")
+    assert wary["Description"].endswith("In the score reliance it is reverse-scored.")
     (rely,) = (column for name, column in sidecar.items() if name.endswith("_rely"))
     assert "other way round" not in rely["Description"]
 
@@ -386,9 +386,9 @@ def page(tables_item_sections: Tables) -> str:
 
 def test_items_stand_in_the_order_of_the_file_with_what_is_reversed_in_words(page: str) -> None:
     items = page[page.index("<table") : page.index("Reliability")]
-    places = [items.index(name) for name in (">rely<", ">wary, counts the other", ">trust<")]
+    places = [items.index(name) for name in (">rely<", ">wary, reverse-scored", ">trust<")]
     assert places == sorted(places)
-    assert items.count("counts the other way round") == 1
+    assert items.count("reverse-scored") == 1
     assert "1: not at all; 5: completely." in page
     assert "Please choose 2" not in page, "a check is no item of the questionnaire"
 
@@ -430,7 +430,7 @@ def test_many_numbers_are_strips_over_the_range_of_the_file(wide_page: str) -> N
     for figure, ends in ((points, "1 11 21"), (sliders, "20 50 80")):
         ticks = re.findall(r">(\d+)</text>", figure)
         assert " ".join(ticks) == ends
-    left_out = "Sliders that nobody touched count as no answer and are left out: 1."
+    left_out = "Sliders that were not touched count as no answer and are left out: 1."
     assert (left_out in points, left_out in sliders) == (False, True)
 
 
@@ -468,7 +468,7 @@ def test_strips_are_told_in_german_too(wide: Tables) -> None:
     assert spoken is not None
     with speaking(spoken):
         page = "".join(str(part) for part in item_sections(wide, [], "s1"))
-    assert "Schieberegler, die niemand bewegt hat, sind keine Antworten" in page
+    assert "Regler, die nicht bewegt wurden, gelten nicht als Antwort" in page
     own = {*wide.items["text"], *wide.items["item"], "felt"}
     english = {text for text in spoken.missing if text not in own and " " in text}
     assert not english
@@ -577,7 +577,7 @@ def test_the_weighted_workload_takes_the_weights_about_the_same_stage() -> None:
 def test_what_was_not_submitted_or_names_no_function_has_no_score() -> None:
     assert scores((ask("s", "seq"), None)) == []
     assert scores((ask("c", "comments", scoring=None), {"comments": "fine"})) == []
-    with pytest.raises(RecordError, match="nobody here knows the scoring 'of tomorrow'"):
+    with pytest.raises(RecordError, match="the scoring 'of tomorrow' is not known here"):
         scores((ask("c", "own", scoring="of tomorrow"), {"a": 1}))
 
 
@@ -730,10 +730,14 @@ def scale(n: int, k: int, seed: int) -> Matrix:
     [
         (scale(4, 5, 1), "fewer than 5 people", "fewer than 5 people"),
         (np.column_stack([scale(20, 4, 2), np.full(20, 3.0)]), "the same answer", "same answer"),
-        (np.column_stack([scale(20, 1, 3), 8 - scale(20, 1, 3)]), "do not go together", "3 items"),
+        (
+            np.column_stack([scale(20, 1, 3), 8 - scale(20, 1, 3)]),
+            "negatively correlated on average",
+            "3 items",
+        ),
         (scale(30, 2, 4), "", "fewer than 3 items"),
         (scale(6, 6, 5), "", "too few people"),
-        (np.column_stack([scale(30, 3, 6)] * 2), "", "follow from others"),
+        (np.column_stack([scale(30, 3, 6)] * 2), "", "can be computed from others"),
         (scale(30, 1, 7), "one item", "one item"),
     ],
 )

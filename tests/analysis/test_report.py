@@ -236,7 +236,10 @@ def test_spread_over_participants_and_change_over_questions(of_two: str) -> None
     text = Page(of_two).text
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
     assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
-    assert "Mean over participants of last minus first 2 questions; below it the median" in text
+    assert (
+        "Mean over participants of the last minus the first 2 questions; below it the median"
+        in text
+    )
     assert "Completion rate percentage points Response time s per question" in text
     assert "mnist8k/ss2 0 median 0, n = 2 0.0 median 0.0, n = 2 +0.15 median +0.15, n = 2" in text
 
@@ -552,11 +555,11 @@ def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     assert "2 participants took part in 2 sessions; 1 count." in said
     assert "Not analysed: Too few questions solved, n = 1." in said
     assert (
-        "Participants reconstructed target pictures by moving sliders (7 questions a stage; "
+        "Participants reconstructed target pictures by moving sliders (7 questions per stage; "
         "mnist8k/ss2)" in said
     )
     assert "Sessions were held on 2026-01-02 (UTC)." in said
-    assert "took 1:02 (min:s) of working time in the median" in said
+    assert "had a median working time of 1:02 (min:s)" in said
     assert "No voice was recorded." in said
     assert "simulated" not in said
     assert "Recorded with labapp 0.1.0." in said
@@ -587,7 +590,7 @@ def test_a_moved_date_is_not_told_as_the_day_of_a_session() -> None:
     )
     said = paragraph(copy, "golden")
     assert "Sessions were held on 2026-01-02 (UTC)." in said
-    assert "Of 1 session the day is not known" in said
+    assert "The day of 1 session is not known" in said
     assert "1907" not in said
     assert "date moved, 07:08" in sessions(copy.participants)
     assert "1907" not in sessions(copy.participants)

@@ -344,7 +344,7 @@ def test_a_model_that_is_another_one_here_than_at_the_session_is_told(
     file.write_text(file.read_text("utf-8").replace("\ndataset: sinelines", "\ndataset: waves"))
     for place in (session, bundle):
         (note,) = load(place).remarks
-        assert note.startswith("The model lab/curves that is installed here has another card")
+        assert note.startswith("The model lab/curves that is installed here has a different card")
         assert "than at 1 session. " in note
         assert "of the installed model" in note
     assert card.dataset_of("lab/curves") == "waves", "as the note says"
@@ -478,7 +478,7 @@ def test_the_declaration_of_the_latest_version_is_followed_and_others_are_named(
     assert declared.design.between["dose"] == (1, 2)
     assert declared.versions == (2, 3)
     assert declared.others == {1: ("analysis",)}
-    assert "follows version 3; what differs in version 1: analysis" in declared.remark
+    assert "follows version 3. It differs in version 1: analysis" in declared.remark
     assert read_declaration(tables, "nobody").versions == ()
 
 

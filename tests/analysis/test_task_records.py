@@ -305,14 +305,14 @@ def test_an_answer_that_would_be_in_no_table_is_an_error(
 ) -> None:
     made = builder(stage_row())
     made.at(2, payload, stage)
-    with pytest.raises(RecordError, match="would be in no table"):
+    with pytest.raises(RecordError, match="would be missing from all tables"):
         folded(made)
 
 
 def test_an_event_of_a_trial_that_was_never_begun_is_an_error() -> None:
     made = builder(stage_row())
     made.at(2, LabelEdited(1, "size"), "stage-1", 1)
-    with pytest.raises(RecordError, match=r"label\.edited.* never begun"):
+    with pytest.raises(RecordError, match=r"label\.edited.* never began"):
         folded(made)
 
 

@@ -182,7 +182,7 @@ def test_a_study_file_is_refused_with_its_line(tmp_path: Path) -> None:
     study = yaml.safe_load(source.read_text()) | {"id": "private"}
     path = tmp_path / "private.yaml"
     path.write_text(yaml.safe_dump(study, sort_keys=False))
-    with pytest.raises(StudyError, match="labapp keeps the name 'private'"):
+    with pytest.raises(StudyError, match="labapp reserves the name 'private'"):
         loading.load(path)
 
 

@@ -128,7 +128,7 @@ def test_two_versions_are_compared(code: Run) -> None:
     Path("new.yaml").write_text(text.replace(what, "moves any slider"), "utf-8")
     status, out, err = code("diff", "old.yaml", "new.yaml")
     assert (status, out) == (0, f"* code explore: when was '{what}', and is 'moves any slider'\n")
-    assert "count the version up" in err
+    assert "increase the version number" in err
     (change,) = json.loads(code("diff", "old.yaml", "new.yaml", "--json")[1])
     assert change["definition"]
     assert code("diff", "old.yaml", "old.yaml")[1] == "Nothing differs.\n"
@@ -268,7 +268,7 @@ def test_a_code_that_looks_like_a_missing_rating_is_told(agree: Run) -> None:
     Path("ratings.csv").write_text("unit,a,b\nu1,NA,x\nu2,x,NA\n", "utf-8")
     status, _, err = agree("--table", "ratings.csv")
     assert status == 0
-    assert "'NA' stands in 2 cells and counts as a code" in err
+    assert "'NA' appears in 2 cells and counts as a code" in err
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,11 @@ def test_a_code_that_looks_like_a_missing_rating_is_told(agree: Run) -> None:
             3,
             "line 2, column a: “x” is not a number",
         ),
-        (("--table", "ratings.csv", "--measure", "kappa", "--level", "ratio"), 3, "nominal alone"),
+        (
+            ("--table", "ratings.csv", "--measure", "kappa", "--level", "ratio"),
+            3,
+            "only with the level nominal",
+        ),
     ],
 )
 def test_refusals_say_what_to_do(
@@ -403,7 +407,7 @@ def test_redacting_says_what_it_did(session_governing: Path) -> None:
     out = run("redact", session_governing, "0:21", "22.5", "--by", "anna")
     assert "Redacted from 21.000 to 22.500 s" in out
     out = run("redact", session_governing, "40", "55", "--by", "anna")
-    assert "1 note of the moderator from that time stay" in out
+    assert "1 note from the moderator at that time stay" in out
     assert len(annotations_of(open_record(session_governing)).redactions) == 2
 
 
@@ -519,7 +523,7 @@ def test_words_that_nobody_has_read_are_quoted_nowhere(study: Path, tmp_path: Pa
     said = quotes(study, "--out", plain, "--no-pictures")
     assert said.returncode == 0, said.stderr
     assert "Merck" not in plain.read_text()
-    left_out = "on words that nobody has read against the sound"
+    left_out = "on words that nobody has checked against the sound"
     assert left_out in said.stderr
     assert left_out in plain.read_text()
     said = quotes(study, "--out", drafts, "--no-pictures", "--unread")
@@ -643,7 +647,7 @@ def test_what_cannot_be_is_said_and_nothing_changed(
         (("--rater", "anna", "--to", "docx", "--out", tmp_path / "z"), "no format 'docx'"),
         (
             ("--rater", "anna", "--to", "eaf", "--out", tmp_path / "z", "--joined", "--no-sound"),
-            "--no-sound goes with neither",
+            "--no-sound cannot be combined",
         ),
     ):
         code, _, told = typed("export", session_exchanging, *words)
@@ -685,8 +689,9 @@ def test_a_codebook_goes_out_to_other_tools_and_into_a_study_without_one(
     assert told.splitlines()[0] == str(empty / "codebook.yaml")
     assert typed("check", empty / "codebook.yaml")[0] == 0
     for words, why in (
-        (("--to", "qdc"), "What to do"), (("--from", out, "--to", "csv"), "--from goes with"),
-        (("--to", "docx", "--out", tmp_path / "a"), "not written as 'docx'"),
+        (("--to", "qdc"), "what to do"),
+        (("--from", out, "--to", "csv"), "--from cannot be combined with"),
+        (("--to", "docx", "--out", tmp_path / "a"), "cannot be written as 'docx'"),
     ):  # fmt: skip
         code, _, told = typed("codebook", study, *words)
         assert code != 0

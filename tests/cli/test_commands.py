@@ -137,7 +137,7 @@ def test_a_place_inside_a_session_is_refused(
     elif way == "relative":
         monkeypatch.chdir(session)
         place = Path("audio/../x.csv")
-    with pytest.raises(UsageError, match="lies in the folder of the session"):
+    with pytest.raises(UsageError, match="is inside the folder of the session"):
         refuse_inside(place)
     refuse_inside(tmp_path / "elsewhere")
     refuse_inside(session.parent / "beside.csv")
@@ -150,7 +150,7 @@ def test_every_command_refuses_it(tmp_path: Path) -> None:
     for name, option in _options(command_tree()):
         if not OUTPUTS & {*option.opts}:
             continue
-        with pytest.raises(UsageError, match="lies in the folder of the session"):
+        with pytest.raises(UsageError, match="is inside the folder of the session"):
             option.callback(GIVEN, option, Path(session / "audio" / "out"))
         assert option.callback(GIVEN, option, None) is None, name
     assert sorted(session.iterdir()) == before

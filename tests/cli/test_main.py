@@ -89,7 +89,7 @@ def test_help_and_version(cli: Run) -> None:
             ("simulate", "quickstart", "--participants", "1", "--strategy", "x", "--out", "y"),
             "No task knows a strategy 'x'",
         ),
-        (("--data", "x", "studies", "list"), "behind a command"),
+        (("--data", "x", "studies", "list"), "after a command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
         *(
             (
@@ -236,7 +236,7 @@ def test_a_participant_withdraws_later(
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     status, out, _ = cli(*withdraw, "--keep", *data)
     assert status == 1
-    assert out.endswith("Nothing was deleted, and no withdrawal was written down.\n")
+    assert out.endswith("Nothing was deleted, and no withdrawal was recorded.\n")
     assert not (one.parent / "withdrawn.jsonl").exists(), "asked first"
     status, out, _ = cli(*withdraw, "--keep", "--yes", *data)
     assert (status, out.splitlines()[0]) == (0, f"{one.name}: withdrawn. Its data are kept.")

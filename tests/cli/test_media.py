@@ -96,8 +96,8 @@ def test_of_a_study_those_who_did_not_agree_are_named(
     assert "2 had text before" in out
     status, _, err = transcribe(str(first), "--model", model)
     assert status == 1
-    assert "did not agree that what was said is written down" in err
-    assert "Nobody listened to the sound" in err
+    assert "did not agree to a transcript" in err
+    assert "The sound was not used" in err
 
 
 def test_words_are_read_and_refused_where_they_are_too_many(
@@ -105,7 +105,7 @@ def test_words_are_read_and_refused_where_they_are_too_many(
 ) -> None:
     for content, why in (
         (b"\xff\xfe", "is not a UTF-8 text file"),
-        (b"word " * 200, "a model takes 600"),
+        (b"word " * 200, "a model takes only 600"),
     ):
         (tmp_path / "words.txt").write_bytes(content)
         status, _, err = transcribe(str(session), "--model", model, "--words", "words.txt")
@@ -228,7 +228,7 @@ def test_a_still_is_the_same_picture_every_time(session_replay: Path, tmp_path: 
     [
         (["--at", "5:70", "--still", "x.png"], "is not a time"),
         (["--at", "99:00", "--still", "x.png"], "is not in the session"),
-        (["--still", "x.png"], "needs the time"),
+        (["--still", "x.png"], "needs --at, the time"),
         (["--at", "2:00", "--still", "x.png", "--size", "big"], "is not a size"),
         (["--at", "2:00", "--still", "x.tiff/y.png"], "cannot be written"),
         (["--size", "800x600"], "need --still"),

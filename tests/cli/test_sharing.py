@@ -19,7 +19,7 @@ def test_sound_is_written_in_the_format_that_is_named(labapp: Run, tmp_path: Pat
     assert verify(out).ok
     status, _, err = labapp("export", session, "--sound", "ogg", "--out", str(tmp_path / "b"))
     assert status == 2
-    assert "no sound as 'ogg'" in err
+    assert "cannot have sound as 'ogg'" in err
     assert "wav, flac" in err
 
 

@@ -348,7 +348,7 @@ def test_consent_decides(tmp_path: Path, allowed: bool) -> None:
     if allowed:
         write_clip(record, 3 * NS, 4 * NS, out)
     else:
-        with pytest.raises(LabappError, match="did not agree that their voice is passed on"):
+        with pytest.raises(LabappError, match="did not agree to share their voice"):
             write_clip(record, 3 * NS, 4 * NS, out)
     assert out.exists() == allowed
     assert len(read_handed_out(Path(record.source).parent)) == allowed
@@ -363,10 +363,10 @@ def test_nothing_of_a_session_that_was_withdrawn(session: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("t0_s", "t1_s", "told"),
     [
-        (5, 5, "not a stretch"),
-        (6, 5, "not a stretch"),
-        (5, 50, "not a stretch"),
-        (25, 30, "No sound of"),
+        (5, 5, "not within"),
+        (6, 5, "not within"),
+        (5, 50, "not within"),
+        (25, 30, "has no sound"),
     ],
 )
 def test_times_without_sound(

@@ -98,7 +98,7 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
         ({"answers": "AAAA" * 24 + "AA=="}, "36.5 answers, not 9 x 4"),
         ({"answers": "A"}, "its answers are not base64"),
         ({"given": {"concept": 1, "to": 1}}, "a change is given where nothing else is changed"),
-        ({"truth": "none"}, "'none' is none of the classes"),
+        ({"truth": "none"}, "'none' is not one of the classes"),
     ],
 )
 def test_a_part_that_does_not_fit_together_is_refused(changes: dict[str, Any], why: str) -> None:

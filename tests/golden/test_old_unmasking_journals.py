@@ -84,8 +84,8 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
     ("where", "changes", "why"),
     [
         ((), {"method": "none"}, "'none' is none of the methods"),
-        ((), {"truth": "none"}, "'none' is none of the classes"),
-        ((), {"prediction": "none"}, "'none' is none of the classes"),
+        ((), {"truth": "none"}, "'none' is not one of the classes"),
+        ((), {"prediction": "none"}, "'none' is not one of the classes"),
         ((), {"logits": [0.5] * 9}, "9 logits"),
         (("masks", 0), {"logits": [0.5] * 9}, "9 logits"),
     ],

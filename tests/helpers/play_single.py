@@ -27,7 +27,7 @@ def latents(rows: int = 400) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def single_part(**changes: Any) -> SingleDimensionPart:
-    """A stage of two questions a dial on SPACE; keywords replace settings."""
+    """A stage of two questions per dial on SPACE; keywords replace settings."""
     values: dict[str, Any] = {
         "id": "stage-1",
         "title": "Stage 1",

@@ -83,7 +83,7 @@ def npz(**arrays: bytes) -> bytes:
     return out.getvalue()
 
 
-@case("latents: a damaged directory", "not a whole npz")
+@case("latents: a damaged directory", "not a complete npz")
 def _(tmp: Path) -> Any:
     content = bytearray(npz(latents=npy("(1,)", data=bytes(4))))
     at = content.index(b"PK\1\2")
@@ -107,7 +107,7 @@ def _(tmp: Path) -> Any:
     return files.read_weights(tmp / "decoder.safetensors", "0" * 64)
 
 
-@case("model: a header that lies", "not a whole safetensors")
+@case("model: a header that lies", "not a complete safetensors")
 def _(tmp: Path) -> Any:
     content = struct.pack("<Q", 2**62) + b"{}"
     (tmp / "decoder.safetensors").write_bytes(content)
@@ -136,7 +136,7 @@ def _(tmp: Path) -> Any:
     return tfjs.read(tmp)
 
 
-@case("tfjs: a deep manifest", "not as TensorFlow.js")
+@case("tfjs: a deep manifest", "does not look like a TensorFlow.js")
 def _(tmp: Path) -> Any:
     (tmp / tfjs.MANIFEST).write_text("[" * DEEP)
     return tfjs.read(tmp)

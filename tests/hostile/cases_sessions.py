@@ -214,7 +214,7 @@ for _file in ("withdrawn.jsonl", "exports.jsonl"):
     case(f"list: {_file} is a pipe", "")(_list_with_pipe)
 
 
-@case("withdrawn: a line that names nobody", "and not who")
+@case("withdrawn: a line that names nobody", "but not who")
 def _(tmp: Path) -> None:
     folder = session(tmp)
     (folder.parent / "withdrawn.jsonl").write_text("{]\n")

@@ -111,7 +111,7 @@ def test_a_place_that_is_away_is_caught_up_with(data: Path, disk: Path) -> None:
         back_up(data, place)
     assert not disk.exists(), "nothing is made where the disk should be"
     disk.mkdir()  # the folder that it is mounted on
-    with pytest.raises(DataFolderError, match="or it is another one"):
+    with pytest.raises(DataFolderError, match="or it is a different one"):
         back_up(data, place)
     assert list(disk.iterdir()) == []
     disk.rmdir()

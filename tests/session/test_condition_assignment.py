@@ -208,7 +208,7 @@ def test_a_condition_of_another_name_is_told(tmp_path: Path) -> None:
     later = drawn_study(tmp_path, cells="xy", draw=1)
     covered = coverage(data, later)
     assert covered is not None
-    told = f"Of conditions that the study does not have any more: {cell} (1)."
+    told = f"In conditions that the study no longer has: {cell} (1)."
     assert told in "\n".join(covered.lines())
     assert covered.to_json()["former"] == {cell: 1}
     assert count_held_cells(covered.people) == {cell: 1}
@@ -374,7 +374,7 @@ def test_a_folder_that_vanished_is_told(tmp_path: Path) -> None:
     path.rename(tmp_path / "elsewhere")
     assert states(tmp_path, loaded)["P01"] == "gone"
     told = "\n".join(overview(str(loaded.path), 1, data).lines())
-    assert f"{path.name} is gone, and nobody withdrew" in told
+    assert f"{path.name} is missing, but nobody withdrew" in told
     (tmp_path / "elsewhere").rename(path)
     assert states(tmp_path, loaded)["P01"] == "open"
     recover(path)

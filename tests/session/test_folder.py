@@ -366,10 +366,10 @@ def test_nothing_that_holds_an_event_or_is_somebody_elses_is_cleared_away(tmp_pa
         new_session(tmp_path, QUICK, "P01", "1", FakeClock())
     assert recover(begun.path).events == 1
     for path, words in (
-        (odd, "not labapp's"),
+        (odd, "labapp did not write"),
         (damaged, "already"),
-        (sounding, "not labapp's"),
-        (hidden, "not labapp's"),
+        (sounding, "labapp did not write"),
+        (hidden, "labapp did not write"),
     ):
         with pytest.raises(ParticipantTaken, match=words):
             new_session(tmp_path, QUICK, path.name.removeprefix(MAKING)[4:7], "1", FakeClock())

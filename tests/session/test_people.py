@@ -127,7 +127,8 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
     assert set(tables.included().answers["participant"]) == {"P04", "P07"}
     assert {each.participant for each in tables.withdrawn} == {"P01", "P02"}
     assert any(
-        "Withdrew and counted, but in no table: 2 participants" in note for note in tables.remarks
+        "Withdrew (counted, but not in any table): 2 participants" in note
+        for note in tables.remarks
     )
     flow = flow_of(tables.participants, tables.withdrawn)
     assert (flow.began, flow.analysed) == (7, 2)

@@ -115,7 +115,7 @@ def test_a_session_that_was_ended_gives_its_place_away(tmp_path: Path) -> None:
         ("full: end", "full: stop", 7, "found 'stop'; allowed: 'tell' or 'end'"),
         ("at_most: 2", "atmost: 2", 7, "unknown key 'atmost' (did you mean 'at_most'?)"),
         ("share: 0.5", "share: 50", 8, "quotas.young.share: found 50; allowed: less than 1"),
-        (", per_cell: 4", "", 8, "a share of how many participants?"),
+        (", per_cell: 4", "", 8, "a share needs a total"),
         ("{people.used: often}", "{}", 7, "found nothing; allowed: answers with their values"),
         ("{people.used: often}", '{hint: "with"}', 7, "it depends on no answer"),
         ("people.used: often", "people.used: oftn", 7, "people.used is never 'oftn'"),

@@ -196,7 +196,7 @@ def test_a_changed_study_is_not_resumed(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="is not the one the session began with"):
         go_on(tmp_path, path)
     consent.unlink()  # no shipped text takes its place, not even the very same one
-    with pytest.raises(StudyError, match=f"Put the original back, at {consent}"):
+    with pytest.raises(StudyError, match=f"Put the original back at {consent}"):
         go_on(tmp_path, path)
     consent.write_bytes(original)
     study = path / "study" / "quickstart.yaml"

@@ -536,7 +536,7 @@ def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
     assert notices(check(study(tmp_path))) == []
     without = INTERVIEW_STUDY.replace("  - consent: shipped:consent\n", "")
     (told,) = notices(check(study(tmp_path, without)))
-    assert "name the interview" in told
+    assert "mentions the interview" in told
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_a_cell_that_the_study_has_no_more_is_told(tmp_path: Path) -> None:
     (former,) = covered.former()
     assert former in ("hint: with", "hint: without")
     assert set(states(tmp_path, later)) == {"P01"}
-    assert "Of conditions that the study does not have any more" in "\n".join(covered.lines())
+    assert "In conditions that the study no longer has" in "\n".join(covered.lines())
 
 
 def test_show_says_who_has_which_slot_and_how_even_that_is(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_show_says_who_has_which_slot_and_how_even_that_is(tmp_path: Path) -> No
     text = "\n".join(found.lines())
     assert "P01 ended early, P0" in text
     assert "hint: with; model: at most 1 apart" in text
-    assert "This holds of the places handed out" in text
+    assert "This is true of the assigned places" in text
     told = json.loads(json.dumps(found.to_json()))["coverage"]
     assert len(told["slots"]) == 12
     assert Counter(slot["state"] for slot in told["slots"]) == {"held": 3, "free": 9}

@@ -262,7 +262,7 @@ def test_lost_stimuli_are_made_again_as_they_were_or_told_of(
     for photo in own.manifest.photos:
         scores = np.load(own.folder / photo.scores["edge"])
         np.save(own.folder / photo.scores["edge"], -scores)
-    with pytest.raises(StimuliError, match="now has another one in its place"):
+    with pytest.raises(StimuliError, match="now has a different one in its place"):
         resume_session(tmp_path, home)
 
 

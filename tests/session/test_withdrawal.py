@@ -258,9 +258,9 @@ def test_a_cut_line_forgets_nobody_and_harms_no_other(tmp_path: Path) -> None:
 def test_a_line_that_names_nobody_is_told_and_holds_up_the_data(tmp_path: Path) -> None:
     one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
     (one.parent / WITHDRAWN).write_text("[" * 100_000 + "\n")
-    with pytest.raises(RecordError, match=r"Line 1 of .* and not who"):
+    with pytest.raises(RecordError, match=r"Line 1 of .* but not who"):
         withdrawals(one.parent)
-    with pytest.raises(RecordError, match="and not who"):
+    with pytest.raises(RecordError, match="but not who"):
         export([one], tmp_path / "bundle")
     assert [line.state for line in list_sessions(tmp_path / "data")] == ["interrupted"] * 2
     assert "nobody can tell who withdrew" in list_problems(tmp_path / "data")[0]

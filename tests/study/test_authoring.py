@@ -405,7 +405,7 @@ def test_a_published_study_that_is_not_known_is_told(
 ) -> None:
     repeated = f'version: 1\nreplicates: {{paper: "000", study: {study}, run: crowd}}'
     lines = told(write(tmp_path, GOOD.replace("version: 1", repeated)))
-    assert [f"nothing is known here of {study} (000)" in line for line in lines] == (
+    assert [f"labapp does not know {study} (000)" in line for line in lines] == (
         [True] if notice else []
     )
 

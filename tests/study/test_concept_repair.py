@@ -186,17 +186,17 @@ def test_what_a_stage_consists_of_is_told(tmp_path: Path, made: StimulusSet) -> 
 @pytest.mark.parametrize(
     ("change", "stages", "about", "told"),
     [
-        (concepts.one_concept, {}, "grid", "has one concept alone"),
-        (concepts.one_concept, {"grid": True}, "grid", "has one concept alone"),
+        (concepts.one_concept, {}, "grid", "has only one concept"),
+        (concepts.one_concept, {"grid": True}, "grid", "has only one concept"),
         (concepts.overlapping, {"practice": PRACTICE}, "practice", "one state makes c1 and c2"),
-        (None, {"items": {"repair": 5}}, "items", "5 pictures of the kind 'repair' are asked for"),
+        (None, {"items": {"repair": 5}}, "items", "5 pictures of the kind 'repair' are needed"),
         (None, {"items": {"natural": 99, "repair": 0}}, "items", "the set has 4"),
         (None, {"set": 2}, "set", "has no set 2; there are: 1"),
         (
             None,
             {"practice": PRACTICE | {"items": 40}},
             "practice",
-            "40 pictures of the kind 'practice' are asked for, and the set has 20; 24 are missing",
+            "40 pictures of the kind 'practice' are needed, but the set has 20; 24 are missing",
         ),
         (concepts.no_rules, {"practice": PRACTICE}, "practice", "which concepts make them"),
         (
@@ -236,7 +236,7 @@ def test_a_set_of_another_kind_is_refused(tmp_path: Path) -> None:
     ("stages", "told"),
     [
         ({"items": {"repair": 0, "control": 0}}, "no pictures at all"),
-        ({"instruction": "foresight"}, "every change is foretold"),
+        ({"instruction": "foresight"}, "every change is forecast"),
         ({"instruction": "guess"}, "'guess'"),
         ({"time_limit_s": 0}, "time_limit_s"),
         ({"items": {"repairs": 3}}, "did you mean 'repair'"),
@@ -342,7 +342,11 @@ def test_nobody_sees_a_picture_twice(
     fits = not missing and sum(asked.values()) + sum(then.values()) + practice <= len(
         first.manifest.photos
     )
-    refused = nullcontext() if fits else pytest.raises(StudyError, match=r"; \d+ are missing, for")
+    refused = (
+        nullcontext()
+        if fits
+        else pytest.raises(StudyError, match=r"; \d+ (is|are) missing, because")
+    )
     parts: list[Any] = []
     with TemporaryDirectory() as folder, refused:
         second_stage = {"stages": after | {"items": then}}

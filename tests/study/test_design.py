@@ -134,7 +134,12 @@ def test_a_study_without_these_keys_declares_nothing() -> None:
         ),
         (", direction: greater", ", term: model", 27, "either contrast or term"),
         ("direction: greater", "direction: bigger", 27, "'greater', 'less', 'two-sided'"),
-        ("trials: 5", "trials: 5\n    order: random", 34, "the design in line 5 says the order"),
+        (
+            "trials: 5",
+            "trials: 5\n    order: random",
+            34,
+            "the design in line 5 already sets the order",
+        ),
         ("seed: 1", "seed: 1\nassignment: {dose: {odd: 1, even: 2}}", 5, "line 6 has a design"),
     ],
 )

@@ -122,7 +122,10 @@ def test_who_gets_a_slot_can_be_named_for_a_preview(tmp_path: Path) -> None:
 def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, STUDY.replace("per_cell: 12", "per_cell: 11"))
     told = "\n".join(notices(check(path)))
-    assert "line 8, design.per_cell: 11 participants a cell do not balance the 2 levels" in told
+    assert (
+        "line 8, design.per_cell: 11 participants per cell do not fully balance the 2 levels"
+        in told
+    )
     assert "such as 10 or 12" in told
     assert "design" not in "\n".join(notices(check(write(tmp_path))))
     text = STUDY.replace("within: [model, ", "within: [")
@@ -166,7 +169,7 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
             "models: [sinelines/ae,",
             "models: ['dsprites/{dim}',",
             6,
-            "everybody meets every model, but where",
+            "everybody must meet every model, but for",
         ),
         ("{hint}.md", "{hints}.md", 16, "there is no variable 'hints' here; there are: language"),
         ("models: [sinelines/vae,", "models: ['sinelines/{feed}',", 18, "no variable 'feed'"),
@@ -195,7 +198,7 @@ def test_a_design_of_models_needs_some(tmp_path: Path) -> None:
     text = STUDY.replace("sinelines/vae, sinelines/ae", "sinelines/ae").replace(
         "sinelines/ae, sinelines/vae", "sinelines/ae"
     )
-    with pytest.raises(StudyError, match=r"line 6, .*the stages list sinelines/ae alone"):
+    with pytest.raises(StudyError, match=r"line 6, .*the stages list only sinelines/ae"):
         loading.load(write(tmp_path, text))
     flow = STUDY.partition("- each")[0]
     with pytest.raises(StudyError, match=r"line 6, .*no stages of the flow list models"):

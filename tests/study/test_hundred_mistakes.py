@@ -131,7 +131,7 @@ OF_STUDIES = [
     ),
     of_study("raw: 0.1", "raw: 0,1", 14, "raw: found 0,1; allowed: a number with a point"),
     of_study("raw: 0.1", "raw: -1", 14, "completion_rate.raw: found -1; allowed: greater than 0"),
-    of_study("raw: 0.1", "raw: 15", 14, "completion_rate goes from 0 to 1"),
+    of_study("raw: 0.1", "raw: 15", 14, "completion_rate ranges from 0 to 1"),
     of_study(
         "direction: greater", "direction: more", 16, "found 'more'; allowed: 'greater', 'less'"
     ),
@@ -164,13 +164,13 @@ OF_STUDIES = [
         "analysis:\n",
         "labels: {completion_rat: Solved}\nanalysis:\n",
         11,
-        "labels.completion_rat: 'completion_rat' is no factor, level, model or outcome",
+        "labels.completion_rat: 'completion_rat' is not a factor, level, model or outcome",
     ),
     of_study(
         "analysis:\n",
         'labels: {"with": Hint, hint: Hint}\nanalysis:\n',
         11,
-        "labels.hint: 'Hint' is the label of with already",
+        "labels.hint: 'Hint' is already the label of with",
     ),
     of_study(
         "analysis:\n", "labels: {hint: ''}\nanalysis:\n", 11, "allowed: a text that is not empty"
@@ -200,7 +200,7 @@ OF_STUDIES = [
         "{contrast: first, raw: 0.1}",
         "[{contrast: first, raw: 15}]",
         14,
-        "smallest_effect.completion_rate[0].raw: completion_rate goes from 0 to 1",
+        "smallest_effect.completion_rate[0].raw: completion_rate ranges from 0 to 1",
     ),
     of_study(
         "{contrast: first, raw: 0.1}",
@@ -216,9 +216,7 @@ OF_STUDIES = [
         14,
         "there is no contrast 'frist'; there are: ",
     ),
-    of_study(
-        "outcome: c", "outcome: xc", 16, "'xcompletion_rate' is neither a number of a table nor"
-    ),
+    of_study("outcome: c", "outcome: xc", 16, "'xcompletion_rate' is not a number in a table,"),
     of_study(
         "outcome: completion_rate",
         "outcome: response_time_s",
@@ -229,13 +227,13 @@ OF_STUDIES = [
         "analysis:\n",
         "analysis:\n  transform: {completion_rate: log}\n",
         12,
-        "completion_rate goes from 0 to 1, and only values above 0 have a log",
+        "completion_rate ranges from 0 to 1, but only values above 0 have a log",
     ),
     of_study(
         "analysis:\n",
         "analysis:\n  transform: {ease: logit}\n",
         12,
-        "ease goes from 1 to 7, and only values from 0 to 1 have a logit",
+        "ease ranges from 1 to 7, but only values from 0 to 1 have a logit",
     ),
     of_study(
         "[before, clear]", "[before, celar]", 10, "has an item or a score 'celar'; there are: "
@@ -247,7 +245,7 @@ OF_STUDIES = [
         "{score: ease", "{score: eas", 21, "exclude.low.score: no questionnaire of the flow has a"
     ),
     of_study(
-        "below: 3}\n  low", "below: 9}\n  low", 20, "everybody would fail: clear goes from 1 to 7"
+        "below: 3}\n  low", "below: 9}\n  low", 20, "everybody would fail: clear ranges from 1 to 7"
     ),
     of_study("sinelines/ae: -1", "sinelines/ea: -1", 13, "'sinelines/ea' is not a level of model"),
     of_study("sinelines/ae: -1", "sinelines/ae: -2", 13, "weights that add up to 0"),
@@ -523,7 +521,10 @@ def test_a_factor_by_which_the_moderator_acts_is_in_order(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("transform", "said"),
-    [("logit", ["completion_rate can be 0 or 1, which has no logit"]), ("sqrt", [])],
+    [
+        ("logit", ["completion_rate can be 0 or 1, which has no logit"]),
+        ("sqrt", []),
+    ],
 )
 def test_values_without_a_logit_are_told_before_there_are_any(
     tmp_path: Path, transform: str, said: list[str]
@@ -533,7 +534,7 @@ def test_values_without_a_logit_are_told_before_there_are_any(
     loaded = look_at(tmp_path / STUDY_).loaded
     assert loaded is not None
     told = checking.notices(loaded)
-    assert [line.split(": ", 1)[1].split(":")[0] for line in told] == said
+    assert [line.split(": ", 1)[1].split(". ")[0] for line in told] == said
 
 
 def test_there_are_a_hundred() -> None:

@@ -137,7 +137,7 @@ def test_every_pattern_is_told_in_words(document: type[BaseModel]) -> None:
     [
         ("  - debrief", "\t- debrief", 12, "Indent with spaces"),
         ("      trials: 3", "     trials: 3", 10, "exactly like its neighbours"),
-        ("title: My study", "title: Mine: a study", 2, "stands in quotes"),
+        ("title: My study", "title: Mine: a study", 2, "needs quotes"),
         (
             "  - debrief",
             "  - interview: a.md\n    questions: [What was hard?, And easy?]\n  - debrief",

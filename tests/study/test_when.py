@@ -169,7 +169,7 @@ def write(folder: Path, *changes: tuple[str, str]) -> Path:
         ("experts: {when", "experts: {item: people.used, when", 8, "one thing that is judged"),
         ("{not: {used: never}, age", "{not: {usd: never}, age", 8, "no item and no variable 'usd'"),
         ("{not: {used: never}, age", "{not: {why: never}, age", 8, "it depends on itself"),
-        ("age: {below: 60}", "age: {below: 18}", 8, "age goes from 18 to 99: it is never within"),
+        ("age: {below: 60}", "age: {below: 18}", 8, "age ranges from 18 to 99: it is never within"),
         ("age: {below: 60}", "used: {below: 18}", 8, "used has no number"),
         ('{any: [{hint: "with"}, {people.used', "{any: [{hint: x}, {people.used", 6, "never 'x'"),
     ],

@@ -98,13 +98,13 @@ def put_back_an_old_transcript(places: Places) -> None:
     shutil.copy(places.backup / "transcript.jsonl", _file(places, "transcript.jsonl"))
 
 
-@rewritten("transcript.jsonl", told="it does not say any more that")
+@rewritten("transcript.jsonl", told="it no longer says that")
 def take_a_redaction_out(lines: Sequence[Line]) -> Sequence[Line]:
     """The line of a redaction is left out, and all sums are made again."""
     return [line for line in lines if line.kind != "redact.put"]
 
 
-@rewritten("transcript.jsonl", told="it does not say any more that")
+@rewritten("transcript.jsonl", told="it no longer says that")
 def shorten_a_redaction(lines: Sequence[Line]) -> Sequence[Line]:
     """A redacted stretch is made shorter, and all sums are made again."""
     return [
@@ -274,7 +274,7 @@ def delete_a_stored_codebook(places: Places) -> None:
     path.unlink()
 
 
-@manipulation("coded", told="its name is the SHA-256 of what it held")
+@manipulation("coded", told="its name is the SHA-256 of its original content")
 def change_a_stored_codebook(places: Places) -> None:
     """The version of the codebook by which codes were given is changed."""
     (path,) = _log(places, "annotations/codebooks").glob("*.yaml")

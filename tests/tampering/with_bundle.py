@@ -115,7 +115,7 @@ def take_a_table_away_and_reseal(places: Places) -> None:
     next((places.bundle / "phenotype").glob("*.tsv")).unlink()
 
 
-@manipulation("bundle", noted="not compared with its journals: they have the format 0")
+@manipulation("bundle", noted="not compared with its journals, because they have the format 0")
 def change_a_cell_and_call_the_tables_old(places: Places) -> None:
     """An outcome is another, and the manifest says that an earlier version made the tables."""
     _swap(places.bundle / f"{BEH}_beh.tsv", "skipped", "solved")

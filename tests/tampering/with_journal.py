@@ -158,7 +158,7 @@ def put_in_the_journal_of_another_session(places: Places) -> None:
     (places.session / JOURNAL).write_bytes(content)
 
 
-@edited(outsider, noted="its last run came to no orderly end")
+@edited(outsider, noted="its last run was not properly ended")
 def cut_the_last_row_off(rows: list[Row]) -> list[Row]:
     """The orderly end of the last run is cut off."""
     return rows[:-1]

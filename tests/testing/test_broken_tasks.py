@@ -189,7 +189,7 @@ def test_what_is_broken_is_named(
     site = write_package(tmp_path / "site", "pressing", SOUND.replace(old, new))
     with on_path(site), pytest.raises(Unfit) as unfit:
         check_task(registry.task_types()[-1], study, examples=10)
-    assert len(unfit.value.sentences) <= 3, "a fault is named once"
+    assert len(unfit.value.sentences) <= 3, "a fault is each only once"
     for words in told:
         assert words in unfit.value.sentences[0]
 
@@ -259,7 +259,7 @@ TRIALS: dict[str, tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]] = {
     "forgets an event": (
         "records",
         (("            ConfidenceRated,\n", ""),),
-        ("(counterfactual.rated)", "it would be in no table"),
+        ("(counterfactual.rated)", "it would be missing from all tables"),
     ),
 }
 """What is broken in the example package, in which module, and what the sentence about it says."""

@@ -201,7 +201,7 @@ def test_a_model_that_is_damaged_while_the_home_is_open_is_told_until_it_is_mend
     weights.write_bytes(whole[:-4] + b"\1\2\3\4")
     home._slow_checks()
     qtbot.waitUntil(lambda: decoders.icon.state == "missing", timeout=30_000)
-    assert "is not the file of its model card" in home.view.error.title.text()
+    assert "is not the file that its model card names" in home.view.error.title.text()
     assert not home.view.ready.start_button.isEnabled()
     weights.write_bytes(whole)
     home._slow_checks()
@@ -454,7 +454,7 @@ def test_the_blank_consent_form_is_saved_and_nothing_overwritten(
     assert written.startswith(b"%PDF-")
     assert home.view.error.isHidden()
     qtbot.mouseClick(home.view.reader_pdf, Qt.MouseButton.LeftButton)
-    assert "already something" in home.view.error.title.text()
+    assert "already exists" in home.view.error.title.text()
     assert "--" not in home.view.error.text.text(), "a window has no options"
     assert (tmp_path / "form.pdf").read_bytes() == written
 

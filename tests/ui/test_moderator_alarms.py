@@ -461,6 +461,6 @@ def test_events_that_are_sent_are_told_to_be_open_to_the_network() -> None:
         True,
         "pylsl is not installed. Install it.",
     )
-    assert checklist.readiness([row]).why == "Start needs LSL."
+    assert checklist.readiness([row]).why == "To start, you still need LSL."
     row = checklist.lsl_row("optional", missing)
     assert (row.state, row.blocks) == ("warn", False)

@@ -72,7 +72,7 @@ def window(qtbot: QtBot) -> HomeWindow:
 
 def test_before_anything_is_known_start_waits(window: HomeWindow) -> None:
     assert not window.view.ready.start_button.isEnabled()
-    assert "Start needs" in window.view.ready.why.text()
+    assert "To start, you still need" in window.view.ready.why.text()
 
 
 def test_start_asks_for_what_is_chosen(window: HomeWindow, qtbot: QtBot) -> None:
@@ -91,7 +91,9 @@ def test_start_says_why_not(window: HomeWindow) -> None:
     fill(view)
     view.set_checklist([checklist.consent_row("[your institution]"), checklist.disk_row(5)])
     assert not view.ready.start_button.isEnabled()
-    assert view.ready.why.text() == "Start needs room on the disk and the consent text."
+    assert (
+        view.ready.why.text() == "To start, you still need room on the disk and the consent text."
+    )
     assert view.ready.rows["consent"].icon.state == "missing"
     assert "Fill in [your institution]" in view.ready.rows["consent"].text.text()
 
@@ -107,7 +109,7 @@ def test_a_taken_participant_is_refused_while_typing(window: HomeWindow, qtbot: 
     assert seen[-1] == ("P02", "1")
     assert view.session.verdict.text() == "P02 is taken. The next free id is P04."
     assert not view.ready.start_button.isEnabled()
-    assert view.ready.why.text() == "Start needs a participant."
+    assert view.ready.why.text() == "To start, you still need a participant."
     view.session.session.selectAll()
     qtbot.keyClicks(view.session.session, "2")
     assert view.ready.start_button.isEnabled()
@@ -141,7 +143,7 @@ def test_a_study_that_cannot_be_planned_blocks_start(window: HomeWindow) -> None
     fill(view)
     view.set_plan((), "There is no model 'sinelines/vae'.")
     assert view.session.order.text() == "There is no model 'sinelines/vae'."
-    assert "Start needs a study that can be run" in view.ready.why.text()
+    assert "To start, you still need a study that can be run" in view.ready.why.text()
 
 
 def test_sound_off_is_offered_only_where_the_study_allows_it(window: HomeWindow) -> None:

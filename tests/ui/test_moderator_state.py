@@ -441,9 +441,9 @@ def test_ready_means_that_every_required_row_is_ok(rows: list[ChecklistRow]) -> 
 def test_what_is_still_checked_is_said_only_when_nothing_is_wrong() -> None:
     busy, wrong = ChecklistRow("decoders", "busy", ""), ChecklistRow("consent", "missing", "")
     assert checklist.readiness([busy]).why == "One moment. Still checking the models."
-    assert checklist.readiness([busy, wrong]).why == "Start needs the consent text."
+    assert checklist.readiness([busy, wrong]).why == "To start, you still need the consent text."
     assert checklist.readiness([ChecklistRow("disk", "missing", ""), wrong]).why == (
-        "Start needs room on the disk and the consent text."
+        "To start, you still need room on the disk and the consent text."
     )
 
 

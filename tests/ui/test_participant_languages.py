@@ -241,7 +241,7 @@ def test_a_session_begun_earlier_gets_the_words_that_screens_have_gained(loaded)
     assert words("finish") == "Finish"
     assert words("page_of", number=1, of=2) == "Page 1 of 2"
     assert words("back") == "Go back", "the study's own words stay"
-    with pytest.raises(StudyError, match="no words for 'gone'"):
+    with pytest.raises(StudyError, match="no words in 'gone'"):
         words("gone")
     assert strings_of(older(loaded, "de"), begun=True)("finish") == "Fertig"
 

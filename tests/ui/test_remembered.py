@@ -249,7 +249,7 @@ def test_a_place_that_cannot_be_written_holds_nothing_up(
     settings.parent.rename(tmp_path / "moved") if settings.parent.exists() else None
     settings.parent.write_text("a file in the way")
     home.view.session.blind.click()
-    assert "could not be kept" in home.view.error.title.text()
+    assert "could not be saved" in home.view.error.title.text()
     assert home.shelf.choices.blind
 
 

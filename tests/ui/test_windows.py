@@ -375,7 +375,7 @@ MAIN = {
 }
 
 """Of each task whose pictures take what is left, its main screen. In unmasking the size of a
-picture is the manipulation, and stays as it is."""
+picture is the manipulation, and cannot be changed."""
 
 MOST_FREE = 0.35
 

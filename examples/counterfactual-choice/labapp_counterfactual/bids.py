@@ -51,7 +51,7 @@ FILES = TaskFiles(
     ),
     types={
         "stage": STAGE_TYPE,
-        "trial": "A question, from its pictures' appearance to Next or its end otherwise.",
+        "trial": "A question, from when its pictures appear to Next or another end.",
         "chosen": "A candidate was taken, or changed for another.",
         "rated": "The participant said, or said anew, how sure they are.",
         "answered": "The answer was handed in; the right one was told.",

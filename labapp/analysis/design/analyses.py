@@ -50,7 +50,7 @@ TRIALS_MIXED, TRIALS_LOGISTIC = "trials, linear mixed model", "trials, logistic 
 MOST_EFFECTS = 600
 """Random effects, at most, in the models of trials that let effects differ between people."""
 MOST_TRIALS = 20_000
-RAW = "the test of equivalence is of values that are not transformed"
+RAW = "tests of equivalence need values that are not transformed"
 NORMAL, SAME_VARIANCES = "Shapiro-Wilk W, residuals", "Brown-Forsythe F, groups"
 BY_RANKS = "by ranks"
 
@@ -478,10 +478,12 @@ def _of_trials(
         return []
     notes = list(fitted.remarks)
     if stimulus is None:
-        notes.append("without random effects of stimuli, which no two participants share")
+        notes.append(
+            "without random effects of stimuli, because no two participants saw the same one"
+        )
     if n_effects > MOST_EFFECTS:
         notes.append(
-            "without random effects of participants by the factors within them: there would be "
+            "without random slopes of participants for the factors within them: there would be "
             f"more than {MOST_EFFECTS}"
         )
     effects = ", ".join(f"({name})" for name in fitted.sds if name != "residual")

@@ -230,13 +230,15 @@ ANALYSED_VALUES = (
 
 DEFINITIONS = {
     "Analyses by the design": (
-        "Participants' means per cell. Where everybody has every cell: analysis of variance with "
-        "type III sums of squares, within participants also with Greenhouse and Geisser's "
-        "correction. Otherwise a linear mixed model with a random intercept of participants (REML, "
-        "Satterthwaite's degrees of freedom). Intervals are 95 % ones, of standardised effects by "
-        "noncentral distributions; that of generalised eta squared is computed from that of "
-        "partial eta squared. d_z is a difference in standard deviations of the participants' "
-        "differences, Hedges' g in those of participants within groups."
+        "Participants' means per cell. If every participant has a value in every cell, the test "
+        "is an analysis of variance with type III sums of squares, within participants also "
+        "with the Greenhouse-Geisser correction. If not, it is a linear mixed model with a "
+        "random intercept for each participant (REML, Satterthwaite's degrees of freedom). All "
+        "intervals are 95 % intervals; those of standardised effects come from noncentral "
+        "distributions, and that of generalised eta squared is computed from that of partial "
+        "eta squared. d_z is the mean difference divided by the standard deviation of the "
+        "participants' differences; Hedges' g is divided by the standard deviation within "
+        "groups."
     )
 }
 
@@ -374,11 +376,11 @@ WIDTH = 0.64
 """Of all cells at one place of an axis, where the next place is 1 away."""
 COLOURS = (ACCENT, INK, SECONDARY, *SERIES)
 CAPTION = (
-    "Mean of the participants in each cell, with its 95 % interval, each cell separately (t). "
-    "For transformed values both are computed as analysed and given in the outcome's unit. "
-    f"Dots are participants, if a cell has up to {kit.POINTS_UP_TO} of them and no steps. "
-    "Lines join values of the same participants. An arrowhead at the edge: the interval "
-    "continues."
+    "Mean of the participants in each cell, with its 95 % interval (t, separately for each "
+    "cell). Transformed values are averaged as analysed and shown in the outcome's unit. Dots "
+    f"are participants, if a cell has up to {kit.POINTS_UP_TO} of them and the values do not "
+    "come in steps. Lines join values of the same participants. An arrowhead at the edge means "
+    "that the interval continues."
 )
 
 
@@ -409,10 +411,10 @@ def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFig
 
 
 RESIDUALS_READ = (
-    "Left: the residuals of the participants who have every cell in standard deviations, in order, "
-    "beside those that a normal distribution would have; on the line they are alike. Right: the "
-    "residuals by the value that the model gives; where the points fan out, the spread grows with "
-    "that value."
+    "Left: residuals of the participants who have a value in every cell, in standard "
+    "deviations, against the quantiles of a normal distribution; normal residuals lie on the "
+    "line. Right: residuals against fitted values; if the points fan out, the spread grows with "
+    "the fitted value."
 )
 
 

@@ -53,7 +53,7 @@ RESAMPLES, SEED = 9_999, 1
 BAYES, YUEN = "Bayes factor, BF10", "t of 20 % trimmed means"
 PERMUTED, ALIGNED = "permutation of t", "F of aligned ranks"
 NO_COVARIATES = "it is not defined with a covariate"
-ONE_BETWEEN = "participants of more than one factor between them cannot be exchanged freely"
+ONE_BETWEEN = "with more than one factor between participants, they cannot be permuted freely"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ MOST_STEPS, CONVERGED = 200, 1e-10
 """Of Fisher scoring; it ends when no coefficient changes by so much."""
 CERTAIN = 10 * float(np.finfo(np.float64).eps)
 """An expectation closer than this to 0 or 1 has reached it: the answers are separated."""
-SEPARATED = "in a cell all trials are equal, so its log odds have no value"
+SEPARATED = "all trials of a cell have the same result, so its log odds have no value"
 
 
 @dataclass(frozen=True)

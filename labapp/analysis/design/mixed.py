@@ -209,7 +209,7 @@ def of_trials(
     if not taken_out:
         return model
     named = ", ".join(f"({name})" for name in taken_out)
-    text = f"estimated as 0 and taken out: {named}"
+    text = f"estimated as 0 and removed: {named}"
     return replace(model, remarks=(*model.remarks, text))
 
 

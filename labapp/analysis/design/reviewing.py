@@ -39,7 +39,10 @@ from labapp.base.report.page import (
 
 WITHOUT, CORRELATION, ANSWERS = "without exclusions", "correlation", "answers by condition"
 CHI_SQUARE, FISHER, CRAMER = "chi-square", "Fisher's exact test", "Cramér's V"
-WITHIN = "a check that is answered in words compares people; give its answers numbers instead"
+WITHIN = (
+    "a check answered in words can only be tested between participants; here it needs numbers as "
+    "answers"
+)
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def _association(counts: pd.DataFrame, about: Statistic) -> Iterator[Statistic]:
     seen = counts.to_numpy(np.int64)
     about = replace(about, n=int(seen.sum()))
     if min(seen.shape, default=0) < 2:
-        why = "everybody gave the same answer, or only one level was met"
+        why = "everybody gave the same answer, or there was only one level"
         yield replace(about, test=CHI_SQUARE, why=why)
         return
     statistic, p, df, expected = scipy.stats.chi2_contingency(seen, correction=False)

@@ -13,7 +13,7 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +40,7 @@ from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.task_report import HypothesisResult
+from labapp.base.report.labels import labelled
 from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
@@ -99,9 +100,16 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
     if declared:
         yield heading(4, "Results in sentences")
     for analysis in declared:
-        name = Verbatim(analysis.outcome.name.removesuffix("_s").replace("_", " "))
+        name = Verbatim(labelled(analysis.outcome.name))
+        if name == analysis.outcome.name:  # it has no label
+            name = Verbatim(name.removesuffix("_s").replace("_", " "))
         cells = [
-            {"levels": ", ".join(cell.levels.values()), "mean": row.mean, "sd": row.sd, "n": row.n}
+            {
+                "levels": ", ".join(map(labelled, cell.levels.values())),
+                "mean": row.mean,
+                "sd": row.sd,
+                "n": row.n,
+            }
             for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
             if row.mean is not None
         ]
@@ -116,7 +124,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
                 sentence(
                     "results.term",
                     name=name,
-                    terms=test.factors.split(" × "),
+                    terms=[labelled(factor) for factor in test.factors.split(" × ")],
                     clear=_below(test.p),
                     test=test_words(test),
                     corrected=test.epsilon is not None,
@@ -138,6 +146,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
 
 
 def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
+    row = replace(row, contrast=labelled(row.contrast))
     return sentence(
         "results.contrast", row=row, letter=_letter(row), correction=correction,
         symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
@@ -158,7 +167,7 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             rows.append((name, verdict or "not tested", test))
     caption = (
         "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term "
-        "(within participants with Greenhouse and Geisser's correction), is below .05."
+        "(within participants, with the Greenhouse-Geisser correction), is below .05."
     )
     return table(("Hypothesis", "Result", "Test"), rows, caption=caption)
 
@@ -433,8 +442,8 @@ def _equivalences(tests: list[Statistic]) -> Html:
         two_lines("p corrected", f"of {_family(tests)}"), "The difference is",
     )  # fmt: skip
     caption = (
-        "Tests of equivalence: of two one-sided tests, the one with the larger p is shown. They "
-        "are corrected apart from the tests of differences."
+        "Tests of equivalence: of the two one-sided tests, the one with the larger p is shown. "
+        "They are corrected separately from the tests of differences."
     )
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
@@ -452,9 +461,10 @@ def _further(tests: list[Statistic]) -> Html:
         name = two_lines(test.test, test.why) if test.why else test.test
         rows.append((name, of, number_words(test.statistic), degrees or NONE, p_cell(test.p)))
     caption = (
-        "Further tests that the study chose beforehand, of the participants who have every cell. "
-        "p is not corrected, and no hypothesis is decided by them. BF10 says how much likelier the "
-        "data are with a difference than without one."
+        "Further tests that the study chose in advance, with the participants who have a value "
+        "in every cell. p is not corrected, and these tests do not decide any hypothesis. BF10 "
+        "says how many times more likely the data are if there is a difference than if there is "
+        "none."
     )
     return table(("Test", "Of", "Value", "df", "p"), rows, numeric=range(2, 5), caption=caption)
 
@@ -561,7 +571,9 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     for row in estimated[:SHOWN_CONTRASTS]:
         unit = f" ({analysis.unit})" if analysis.transform else ""
         told.append(
-            two_lines(Verbatim(f"{row.contrast}{unit}"), sentence("design.contrast", row=row))
+            two_lines(
+                Verbatim(f"{labelled(row.contrast)}{unit}"), sentence("design.contrast", row=row)
+            )
         )
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
@@ -570,7 +582,7 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     role = analysis.outcome.role
     name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
     own = {
-        ", ".join(cell.levels.values()): back(row.mean, analysis.transform)
+        ", ".join(map(labelled, cell.levels.values())): back(row.mean, analysis.transform)
         for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
         if row.mean is not None
     }
@@ -628,7 +640,7 @@ def _values(analysis: Analysis) -> PaperTable:
     heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*", *more)
     factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")
     title = Verbatim(f"{analysis.outcome.name} {say('by')} {factors}")
-    return PaperTable(title, heads, rows, f"One value a participant and cell.{unit}", len(names))
+    return PaperTable(title, heads, rows, f"One value per participant and cell.{unit}", len(names))
 
 
 def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
@@ -651,8 +663,8 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
     )  # fmt: skip
     models = sorted({analysis.main.name for analysis in analyses})
     note = (
-        f"Model: {', '.join(models)}. Within participants degrees of freedom and p have Greenhouse "
-        "and Geisser's correction. Mixed models have Satterthwaite's degrees of freedom."
+        f"Model: {', '.join(models)}. Within participants, degrees of freedom and p have the "
+        "Greenhouse-Geisser correction. Mixed models have Satterthwaite's degrees of freedom."
     )
     designs = ", ".join(sorted({analysis.outcome.layout.words for analysis in analyses}))
     return PaperTable(f"Tests of effects ({designs})", heads, tuple(rows), note, 2)
@@ -707,8 +719,8 @@ def _equivalence(results: StudyAnalyses) -> PaperTable:
     ]  # fmt: skip
     heads = ("Outcome", "Contrast", "Smallest effect", "90% CI", "*t*", "*df*", "*p*", "*p*_corr")
     note = (
-        "Of two one-sided tests, the one with the larger p is shown. They are corrected apart from "
-        "the tests of differences."
+        "Of the two one-sided tests, the one with the larger p is shown. They are corrected "
+        "separately from the tests of differences."
     )
     return PaperTable("Tests of equivalence", heads, tuple(rows), note, 2)
 

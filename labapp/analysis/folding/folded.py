@@ -120,8 +120,8 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
         raise RecordError(
             f"{record.source}: the journal is not what was written ({broken}).",
             safe="It was only read; nothing was changed.",
-            todo="`labapp sessions verify` tells more. Until then name the other sessions one "
-            "by one, in place of the folder that holds them all.",
+            todo="`labapp sessions verify` shows more. Until this is solved, name the other "
+            "sessions one by one instead of their folder.",
         )
     Parts.of(record.planned.plan)  # which says what package is missing; a questionnaire does not
     events = with_replicates(list(record.payloads()), record)

@@ -84,13 +84,13 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
     except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
         if scheduler_lost:
             what = f"The Dask scheduler at {address!r} is gone."
-            todo = "Look at its log, start it and its workers again, and give the command again."
+            todo = "Check its log, restart it and its workers, and run the command again."
         else:
             killed = isinstance(error, distributed.KilledWorker)
             why = f" ({_first_line(error)})" if killed else ""
             what = f"The Dask cluster at {address!r} lost its workers{why}."
             todo = "Look at the logs of the workers: perhaps memory ran out. Then start them again "
-            todo += f"(dask worker {address}), and give the command again."
+            todo += f"(dask worker {address}), and run the command again."
         raise SetupError(what, safe=safe, todo=todo) from error
 
 

@@ -57,7 +57,7 @@ def processes(
         raise SetupError(
             "A process ended before its work was done.",
             safe=safe,
-            todo="Was the memory used up? Try fewer processes: --workers 1.",
+            todo="It may have run out of memory. Try fewer processes: --workers 1.",
         ) from error
     except BaseException:
         ours.close()

@@ -191,10 +191,10 @@ MARK = "'"
 STARTS = "=+-@\t\r"
 _ACTIVE = re.compile(rf"{MARK}*[{re.escape(STARTS)}]")
 SAID = (
-    "A cell of text that begins with = + - @, a tab or a carriage return stands behind an "
-    "apostrophe, so that no spreadsheet program carries it out (and one that begins with "
-    "apostrophes before one of these has one more). Take it off to get the text. Numbers are as "
-    "they are; the journal has every text verbatim."
+    "A text cell that begins with = + - @, a tab or a carriage return has an apostrophe in "
+    "front, so that no spreadsheet program runs it as a formula (a text that begins with "
+    "apostrophes before one of these gets one more). Remove it to get the text. Numbers are "
+    "unchanged; the journal has every text verbatim."
 )
 """What codebooks say of it."""
 

@@ -56,19 +56,20 @@ THICK = 0.11
 """A bar of such a step is at most as thick as this share of the scale; an axis goes on for 0.06 of
 it beyond either end."""
 STEPS_READ = (
-    "Scores of steps are counted: the width of a bar and the number in it say how many have the "
-    "value."
+    "Scores that come in steps are counted: the width of a bar, and the number in it, show how "
+    "many people have this value."
 )
 STRIPS_READ = (
-    f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} values on, with whiskers "
-    "to the furthest values within 1.5 × its height; of more than "
-    f"{POINTS_UP_TO} values no points are drawn and whiskers end at the 5th and 95th percentile; "
-    f"lines join the points of up to {LINES_UP_TO} participants. {STEPS_READ}"
+    f"Thick line: median; diamond: mean; box: quartiles (of {BOX_FROM} values or more), with "
+    f"whiskers to the furthest values within 1.5 times its height. With more than {POINTS_UP_TO} "
+    "values, points are not drawn, and whiskers end at the 5th and 95th percentiles. Lines join "
+    f"the points of up to {LINES_UP_TO} participants. {STEPS_READ}"
 )
 """How to read a strip with a box, for captions."""
 LYING_READ = (
-    f"Thick line: median; diamond: mean; box: quartiles, from {BOX_FROM} answers on, with lines to "
-    f"the 5th and 95th percentile; of more than {POINTS_UP_TO} answers no points are drawn."
+    f"Thick line: median; diamond: mean; box: quartiles (of {BOX_FROM} answers or more), with "
+    f"lines to the 5th and 95th percentiles; with more than {POINTS_UP_TO} answers, points are "
+    "not drawn."
 )
 """How to read a strip that lies, for captions."""
 _BOX: dict[str, Any] = {

@@ -67,3 +67,9 @@ def labelling(labels: Mapping[str, str]) -> Iterator[None]:
 def current_labels() -> Labels | None:
     """The labels that are shown; None where names are."""
     return _SHOWN.get()
+
+
+def labelled(text: str) -> str:
+    """A text with the labels that are shown in the place of names."""
+    labels = current_labels()
+    return text if labels is None else labels.put(text)

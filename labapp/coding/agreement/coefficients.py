@@ -228,7 +228,7 @@ class CohenKappa:
 
     def why_none(self, ratings: Ratings) -> str:
         if ratings.n_raters != 2:
-            return f"it compares two raters, and there are {ratings.n_raters}"
+            return f"it compares two raters, but there are {ratings.n_raters}"
         return one_category(ratings)
 
     def _cost(self, size: int) -> NDArray[np.float64]:
@@ -265,8 +265,8 @@ class FleissKappa:
         given = (ratings.codes != MISSING).sum(axis=1)
         if len(set(given.tolist())) > 1:
             return (
-                f"it needs as many ratings for each unit, and there are {given.min()} for some and "
-                f"{given.max()} for others: alpha is for missing ratings"
+                f"it needs the same number of ratings for each unit, but some have {given.min()} "
+                f"and others {given.max()}; use alpha if ratings are missing"
             )
         return one_category(ratings)
 
@@ -389,9 +389,9 @@ class Intraclass:
     def why_none(self, ratings: Ratings) -> str:
         numbers = ratings.complete().numbers
         if len(numbers) < 2:
-            return f"it needs two units that every rater gave a value, and there are {len(numbers)}"
+            return f"it needs two units that every rater rated, but there are {len(numbers)}"
         if len(np.unique(numbers)) == 1:
-            return f"all gave {numbers.flat[0]:g} only, so that nothing varies"
+            return f"all gave only {numbers.flat[0]:g}, so nothing varies"
         return ""
 
 
@@ -572,7 +572,7 @@ def unit_alpha(
         return result(None, "nobody coded anything", nothing)
     value = float(measure.value(sums.sum(axis=0)))
     if not np.isfinite(value):
-        why = "every rater gave all of the time one value, so that agreement by chance is certain"
+        why = "every rater gave the same value all the time, so agreement by chance is certain"
         return result(None, why, nothing)
     drawn = cluster_interval(measure, sums) if interval else Interval(reason="none was asked for")
     return result(value, "", drawn)
@@ -749,8 +749,8 @@ def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficien
     if measure != "alpha" and level != "nominal":
         _refuse(
             table.path,
-            f"{measure} takes every disagreement alike, so that it knows the level nominal alone, "
-            f"not {level}",
+            f"{measure} treats all disagreements the same, so it works only with the level "
+            f"nominal, not {level}",
             f"Give --measure alpha --level {level}, or --level nominal.",
         )
     ratings = table.ratings(level)
@@ -795,7 +795,7 @@ def read_table(path: Path) -> RatingTable:
     notes: list[str] = []
     if _counts_rows(header, lines):
         header, lines = header[1:], [(line, row[1:]) for line, row in lines]
-        notes.append("The first column has no name and counts the rows: it was left out.")
+        notes.append("The first column has no name and only counts the rows, so it was left out.")
     names = [name.casefold() for name in header]
     if len(names) == 3 and names[0] in UNIT and names[1] in RATER and names[2] in CODE:
         header, lines = _wide(path, lines)
@@ -806,8 +806,8 @@ def read_table(path: Path) -> RatingTable:
     _check_raters(path, raters)
     if _looks_like_ratings(raters, rows):
         notes.append(
-            f"Line {table.line} was read as the names of the raters, and they look like ratings: "
-            f"{', '.join(raters)}. Give the table a first line that names its columns."
+            f"Line {table.line} was read as the names of the raters, but they look like ratings: "
+            f"{', '.join(raters)}. Add a first line that names the columns."
         )
     seen: dict[str, int] = {}
     for line, (unit, *_) in lines:
@@ -850,7 +850,9 @@ def _wide(
     """A row a unit of a table that has a row a rating."""
     raters = tuple(dict.fromkeys(row[1] for _, row in lines))
     if len(raters) > MOST_RATERS:
-        _refuse(path, f"it has {len(raters):,} raters, and at most {MOST_RATERS} are compared", "")
+        _refuse(
+            path, f"it has {len(raters):,} raters, but at most {MOST_RATERS} can be compared", ""
+        )
     given: dict[str, tuple[int, dict[str, str]]] = {}
     for line, (unit, rater, code) in lines:
         _, of_unit = given.setdefault(unit, (line, {}))
@@ -885,7 +887,7 @@ def _check_raters(path: Path, raters: Sequence[str]) -> None:
     if len(raters) > MOST_RATERS:
         _refuse(
             path,
-            f"it has {len(raters):,} columns of raters, and at most {MOST_RATERS} are compared",
+            f"it has {len(raters):,} columns of raters, but at most {MOST_RATERS} can be compared",
             "Give a column for each rater and a line for each unit",
         )
     for at, rater in enumerate(raters, 2):

@@ -199,7 +199,7 @@ def one_category(ratings: Ratings) -> str:
     if used.size != 1:
         return ""
     name = category_text(ratings.categories[int(used[0])])
-    return f"all gave {name} only, so that agreement by chance is certain"
+    return f"all gave only {name}, so agreement by chance is certain"
 
 
 def category_text(category: Any) -> str:

@@ -196,7 +196,7 @@ def read(path: Path) -> Codebook:
     except OSError as error:
         raise AnnotationError(
             f"The codebook {path} cannot be read ({error.strerror or error}).",
-            todo="Check that it is there and the right file. A codebook lies in the study's "
+            todo="Check that it exists and is the right file. A codebook is in the study's "
             "folder and is called codebook.yaml.",
         ) from error
     return parse(content, path)
@@ -224,7 +224,7 @@ def codebooks_of(study: Path) -> tuple[Codebook, ...]:
         codebook = read(path)
         if codebook.id in by_id:
             raise AnnotationError(
-                f"{by_id[codebook.id][0]} and {path} are both called {codebook.id!r}.",
+                f"{by_id[codebook.id][0]} and {path} have the same name, {codebook.id!r}.",
                 todo="Give one of them another id.",
             )
         by_id[codebook.id] = (path, codebook)
@@ -253,7 +253,7 @@ def store_version(study: Path, codebook: Codebook) -> Path:
         anchor.note_file(path)
     except OSError as error:
         raise AnnotationError(
-            f"The codebook could not be kept in {path} ({error.strerror or error}).",
+            f"The codebook could not be saved in {path} ({error.strerror or error}).",
             todo="Free some space, or make sure that you may write there.",
         ) from error
     return path
@@ -329,9 +329,9 @@ def versions_of(study: Path) -> dict[str, Codebook]:
         codebook = as_named(read(path), path.stem)
         if codebook.sha256 != path.stem:
             raise AnnotationError(
-                f"{path} was changed: its name is the SHA-256 of what it held.",
+                f"{path} was changed: its name is the SHA-256 of its original content.",
                 safe="It was only read; nothing was changed.",
-                todo="Put back a copy of it: marks were given by it.",
+                todo="Restore a copy of it, since marks were made with it.",
             )
         versions[codebook.sha256] = codebook
     return versions
@@ -498,7 +498,7 @@ def _why_outdated(
             return f"it was split into {', '.join(successors)}", successors
         if successors:
             return f"it is {successors[0]} now", successors
-        return "the code is not given any more", ()
+        return "the code is no longer used", ()
     if before is None:
         return "the version that it was given by has no such code", (code_id,)
     changes = [*_compare_fields("code", code_id, before, now, CODE_DEFINITION)]

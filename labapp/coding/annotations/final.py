@@ -159,20 +159,20 @@ def _refuse_rivals(
     )
     if len(rivals) > 1:
         raise AnnotationError(
-            f"{', '.join(rivals[:-1])} and {rivals[-1]} coded {tier!r} in {session}, and nobody is "
-            "its primary rater: it is unclear whose codes count.",
-            safe="All marks are as they were given.",
-            todo="Assign the session, or settle what differs: *Raters* on the Coding page (labapp "
-            "code assign STUDY --raters …, labapp code adjudicate).",
+            f"{', '.join(rivals[:-1])} and {rivals[-1]} coded {tier!r} in {session}, but none of "
+            "them is its primary rater, so it is unclear whose codes count.",
+            safe="All marks are unchanged.",
+            todo="Assign the session, or settle the differences: *Raters* on the Coding page "
+            "(labapp code assign STUDY --raters …, labapp code adjudicate).",
         )
     for mark in (mark for marks in independent.values() for mark in marks):
         at = sorted({entry.rater for entry in primaries if entry.covers(mark.t0_ns)})
         if len(at) > 1:
             raise AnnotationError(
                 f"{' and '.join(at)} are both the primary rater of {session} at "
-                f"{mark.t0_ns / 1e9:.1f} s: it is unclear whose codes count.",
-                safe="All marks are as they were given.",
-                todo="A stretch has one primary rater: draw the assignments again.",
+                f"{mark.t0_ns / 1e9:.1f} s, so it is unclear whose codes count.",
+                safe="All marks are unchanged.",
+                todo="A stretch must have only one primary rater: draw the assignments again.",
             )
 
 

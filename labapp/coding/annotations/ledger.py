@@ -125,7 +125,7 @@ def encode(line: Line, prev: str = "") -> bytes:
         ) from error
     if len(content) > LONGEST:
         raise AnnotationError(
-            f"This has {len(content)} bytes, and a line holds at most {LONGEST}.",
+            f"This has {len(content)} bytes, but a line can have at most {LONGEST}.",
             todo="Write less, or split it.",
         )
     return content
@@ -158,7 +158,7 @@ def _decode_line(raw: bytes) -> tuple[Line, str]:
         raise ValueError(f"it is damaged ({error.what})") from error
     if content != raw:
         same = json_value(content)["sum"] == stored
-        how = "is written otherwise" if same else "was changed, for its checksum does not fit"
+        how = "is written otherwise" if same else "was changed, because its checksum does not match"
         raise ValueError(f"it {how}")
     return line, prev
 
@@ -222,7 +222,7 @@ def require_whole(lines: Lines, place: str) -> Lines:
     raise AnnotationError(
         f"{place}, {lines.problems[0]}.{more}",
         safe="It was only read; nothing was changed.",
-        todo="Put back a copy of the file, or of the line. *Files*, *Check files* on the Coding "
+        todo="Restore a copy of the file, or of the line. *Files*, *Check files* on the Coding "
         "page (`labapp code verify`) names every "
         "damaged line.",
     )
@@ -293,7 +293,7 @@ def content_of(path: Path) -> bytes:
         raise AnnotationError(
             f"{path} cannot be read ({error.strerror or error}).",
             safe="It was only read; nothing was changed.",
-            todo="Check that it is there, that you may read it, and that it is the right file.",
+            todo="Check that it exists, that you may read it, and that it is the right file.",
         ) from error
 
 
@@ -695,7 +695,8 @@ def fold_lines(
             raise AnnotationError(
                 f"{place}, line {line.seq} ({line.kind}) cannot be read: {error}.",
                 safe="It was only read; nothing was changed.",
-                todo="Update labapp where a newer one wrote it; else put back a copy of the file.",
+                todo="If a newer labapp wrote it, update labapp. If not, restore a copy of the "
+                "file.",
             ) from error
 
 

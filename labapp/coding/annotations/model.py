@@ -378,14 +378,14 @@ def check_rater(
     if not RATER.fullmatch(name):
         raise RaterRefused(
             f"{name!r} cannot be a rater's name.",
-            todo="Take 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
+            todo="Use 1 to 40 letters a to z, digits, - and _, such as anna or rater-2.",
         )
     if nobody and name == nobody:
         return name
     if name.casefold() in KEPT:
         raise RaterRefused(
-            f"The name {name!r} is kept for {KEPT[name.casefold()]}.",
-            todo="Take another name, such as anna or rater-2.",
+            f"The name {name!r} is reserved for {KEPT[name.casefold()]}.",
+            todo="Choose another name, such as anna or rater-2.",
         )
     if why := find_name_problem(name):
         raise RaterRefused(f"No rater can be called {name!r}: {why}.", todo="Take another name.")
@@ -394,8 +394,8 @@ def check_rater(
         known = names.get(name.casefold(), name)
         if known != name:
             raise RaterRefused(
-                f"There is a rater {known!r} in this study, and some systems cannot tell "
+                f"There is a rater {known!r} in this study, and some systems cannot distinguish "
                 f"{name!r} from it.",
-                todo=f"Write {known!r}, or take another name.",
+                todo=f"Write {known!r}, or choose another name.",
             )
     return name

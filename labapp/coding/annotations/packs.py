@@ -191,7 +191,8 @@ def make_pack(
     refuse_inside(out)
     if files.exists(out):
         raise AnnotationError(
-            f"{out} exists; a pack never overwrites.", todo="Give another --out, or move it away."
+            f"{out} already exists, and a pack never overwrites anything.",
+            todo="Choose another --out, or move it away.",
         )
     own = [a for a in assignments_of_study(study) if (a.rater, a.round) == (rater, round)]
     if not own:
@@ -207,7 +208,7 @@ def make_pack(
     assigned, left_out = _to_hand_out(study_sessions(study), own)
     if not assigned:
         why = "; ".join(f"{session}: {what}" for session, what in left_out)
-        raise AnnotationError(f"Nothing that {rater} is assigned to can be handed out ({why}).")
+        raise AnnotationError(f"Nothing that is assigned to {rater} can be handed out ({why}).")
     name = uuid.uuid4().hex[:16]
     folders = [session.path for session, _ in assigned]
     try:
@@ -254,15 +255,15 @@ def make_pack(
             durable.take_name(archive, out)
     except FileExistsError as error:
         raise AnnotationError(
-            f"{out} exists; another pack was written there meanwhile.",
+            f"{out} already exists: another pack was written there in the meantime.",
             safe="That file was not touched, and no pack was made.",
-            todo="Give another --out, or move it away.",
+            todo="Choose another --out, or move it away.",
         ) from error
     except durable.NotConfirmedError as error:
         raise AnnotationError(
             f"The pack {out} was written, but {error.strerror}.",
-            safe="The pack is there and whole. A power cut could still lose it.",
-            todo="Look after this disk, or make the pack on another one.",
+            safe="The pack is complete, but a power cut could still lose it.",
+            todo="Check this disk, or make the pack on another one.",
         ) from error
     except OSError as error:
         raise AnnotationError(
@@ -286,7 +287,7 @@ def _to_hand_out(
     assigned, left_out = [], []
     for name in sorted(mine, key=[*usable, *sorted(mine)].index):
         if name not in usable:
-            left_out.append((name, unusable.get(name, "it is not there any more")))
+            left_out.append((name, unusable.get(name, "it no longer exists")))
         elif not usable[name].annotations.segmentation.frozen:
             left_out.append((name, "its units are not frozen"))
         else:
@@ -634,11 +635,11 @@ def receive(study: Path, path: Path) -> list[Received]:
             continue
         pack, name = _pack_of(place, fold.opened, packs)
         if name not in usable:
-            why = dict(sessions.left_out).get(name, "it is not there any more")
+            why = dict(sessions.left_out).get(name, "it no longer exists")
             raise AnnotationError(
-                f"{place} is of {name}, which cannot be coded: {why}.",
+                f"{place} belongs to {name}, which cannot be coded: {why}.",
                 safe="Nothing was received.",
-                todo="Delete the marks and the pack if its participant withdrew.",
+                todo="If the participant withdrew, delete the marks and the pack.",
             )
         session, rater = usable[name], check_rater(str(fold.opened["rater"]), study)
         _refuse_changed(place, study, session, fold, pack)
@@ -707,7 +708,7 @@ def _pack_of(
             if head == opened.get("journal"):
                 if opened["rater"] != pack.facts.get("rater"):
                     raise AnnotationError(
-                        f"{place} has marks of {opened['rater']}, and the pack was made for "
+                        f"{place} has marks by {opened['rater']}, but the pack was made for "
                         f"{pack.facts.get('rater')}.",
                         safe="Nothing was received.",
                         todo="Make a pack for each rater.",
@@ -716,8 +717,8 @@ def _pack_of(
     raise AnnotationError(
         f"{place} was not coded in a pack of this study.",
         safe="Nothing was received.",
-        todo="Give the study that the pack was made from. A file that was coded in the study's own "
-        "folder belongs into its place by hand.",
+        todo="Name the study that the pack was made from. Put a file that was coded in the "
+        "study's own folder back in its place by hand.",
     )
 
 
@@ -729,27 +730,28 @@ def _refuse_changed(
     gone = [m for m in fold.marks.values() if m.unit is not None and m.unit not in units]
     if gone:
         raise AnnotationError(
-            f"{place} has marks of {len(gone)} units that {session.name} does not have (any more).",
+            f"{place} has marks on {len(gone)} units that {session.name} does not have (or no "
+            "longer has).",
             safe="Nothing was received.",
-            todo="The units were changed since the pack was made: have the rater code a new one.",
+            todo="The units were changed after the pack was made. Have the rater code a new pack.",
         )
     handed = set(pack.facts.get("codebooks") or ())
     foreign = {mark.codebook for mark in fold.marks.values()} - handed
     if foreign:
         raise AnnotationError(
-            f"{place} was coded by a codebook that was not in the pack ({sorted(foreign)[0]}…).",
+            f"{place} was coded with a codebook that was not in the pack ({sorted(foreign)[0]}…).",
             safe="Nothing was received.",
-            todo="A codebook is changed in the study, and handed out in a new pack.",
+            todo="Change the codebook in the study, and hand it out in a new pack.",
         )
     known = {book.sha256: book for book in codebooks.codebooks_of(study)}
     stored = codebooks.versions_of(study)
     for sha256 in {mark.codebook for mark in fold.marks.values()} - stored.keys():
         if sha256 not in known:
             raise AnnotationError(
-                f"{place} was coded by a version of the codebook that is not there any more.",
+                f"{place} was coded with a version of the codebook that no longer exists.",
                 safe="Nothing was received.",
-                todo="Put the codebook that was in the pack back into the study's folder once, and "
-                "receive the marks then.",
+                todo="Put the codebook from the pack back into the study's folder for a moment, "
+                "and then receive the marks.",
             )
         codebooks.store_version(study, known[sha256])
 
@@ -792,11 +794,11 @@ def _merge_returned(
     locked = {round_ for round_, status in known.statuses.items() if status == "locked"}
     if _of_rounds(known, locked) != _of_rounds(_fold(after, str(path)), locked):
         raise AnnotationError(
-            f"The marks of {each.rater} in {each.session.name} are locked: agreement was computed "
-            "from them.",
-            safe="They are as they were, and nothing was received.",
-            todo="What came later can be settled: *Raters*, *Settle differences…* on the Coding "
-            "page (labapp code adjudicate).",
+            f"The marks of {each.rater} in {each.session.name} are locked, because agreement was "
+            "computed from them.",
+            safe="They are unchanged, and nothing was received.",
+            todo="You can still settle later differences: *Raters*, *Settle differences…* on "
+            "the Coding page (labapp code adjudicate).",
         )
     return after, redacted
 

@@ -123,8 +123,8 @@ def read_handed_out(study: Path) -> list[HandedOut]:
         file, sessions = body.pop("file", None), body.pop("sessions", None)
         if not isinstance(file, str) or not isinstance(sessions, list):
             raise AnnotationError(
-                f"{path}, line {line.seq}: it names no file and no sessions.",
-                todo="Put back a copy of the file.",
+                f"{path}, line {line.seq}: it names neither a file nor sessions.",
+                todo="Restore a copy of the file.",
             )
         kind = line.kind.removesuffix(".made")
         result.append(HandedOut(kind, file, tuple(map(str, sessions)), line.utc, body))
@@ -169,27 +169,28 @@ class RedactionReport:
         begin, end = self.redaction.t0_ns / 1e9, self.redaction.t1_ns / 1e9
         gone = f"words of {_count(self.texts, 'text')}, {_count(self.memos, 'remark')}"
         lines = [
-            f"Redacted from {begin:.3f} to {end:.3f} s: silent in every sound that is let out.",
-            f"Taken out of the files of annotations: {gone}.",
+            f"Redacted from {begin:.3f} to {end:.3f} s: silent in every sound that is released.",
+            f"Removed from the annotation files: {gone}.",
         ]
         if self.notes:
             lines.append(
-                f"{_count(self.notes, 'note')} of the moderator from that time stay in the "
-                "journal, which is never changed; a de-identified copy withholds them."
+                f"{_count(self.notes, 'note')} from the moderator at that time stay in the "
+                "journal, which is never changed; de-identified copies withhold them."
             )
         if made := [*self.exported, *(f"{made.kind} {made.file}" for made in self.handed_out)]:
             lines.append(f"Made before, and not changed: {', '.join(made)}")
         if self.videos:
             lines.append(
-                f"{', '.join(self.videos)} still holds this stretch, picture and sound. No bundle "
-                "takes it along while something is redacted. To delete it: *Files*, *Videos…* on "
-                "the Coding page (`labapp videos remove`)."
+                f"{', '.join(self.videos)} still contains picture and sound of this stretch. "
+                "Bundles leave it out while something is redacted. To delete it: *Files*, "
+                "*Videos…* on the Coding page (`labapp videos remove`)."
             )
         if self.codebooks:
             lines.append(
-                f"These codebooks quote words from there: {', '.join(self.codebooks)}. Take the "
-                "words out of the codebook itself; *Codebook…* on the Coding page (`labapp code "
-                "codebook STUDY --withhold`) takes all free text out of the stored versions."
+                f"These codebooks quote words from this stretch: {', '.join(self.codebooks)}. "
+                "Remove the words from the codebook itself; *Codebook…* on the Coding page "
+                "(`labapp code codebook STUDY --withhold`) removes all free text from the "
+                "stored versions."
             )
         return lines
 
@@ -213,7 +214,7 @@ def redact(
         goes on when it is called again with the same stretch.
     """
     session = session.absolute()
-    refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and redact then.")
+    refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and then redact.")
     record = open_record(session)
     known = annotations_of(record)
     same = (r.id for r in known.redactions if (r.t0_ns, r.t1_ns) == (t0_ns, t1_ns))
@@ -371,7 +372,7 @@ def refuse_open(
             lock.acquire()
         except Timeout as error:
             raise SessionBusy(
-                f"The annotations of {session.name} are open in a window just now.",
+                f"The annotations of {session.name} are open in a window.",
                 safe=safe,
                 todo=todo,
             ) from error
@@ -409,9 +410,9 @@ def forget_annotations(session: Path) -> tuple[Kind, ...]:
         raise DataFolderError(
             f"The annotations of {session.name} in {folder} could not all be deleted "
             f"({error.strerror or error}).",
-            safe="The withdrawal is written down.",
-            todo="Close what has files of it open, and withdraw the session again; that goes on "
-            "where it stopped.",
+            safe="The withdrawal is recorded.",
+            todo="Close programs that have its files open, and withdraw the session again: it "
+            "continues where it stopped.",
         ) from error
     return tuple(kind for kind, is_there in there.items() if is_there)
 
@@ -433,10 +434,10 @@ def silent_frames(record: Record, redactions: Sequence[Redaction]) -> dict[str, 
             fit = fit_segment(events, sound.file)
         except RecordError as error:
             raise AnnotationError(
-                f"Stretches of {record.name} are redacted, and {sound.file} has no place in time: "
-                "it is unclear which of its sound they are.",
-                safe="No sound was let out.",
-                todo="Let the session out without its sound.",
+                f"Stretches of {record.name} are redacted, but {sound.file} has no place in "
+                "time, so it is unclear which part of its sound they are.",
+                safe="No sound was released.",
+                todo="Export the session without its sound.",
             ) from error
         # What a crash left behind the last block is sound, too; no WAV file has 2**31 frames.
         longest = max(sound.frames, sound.stopped_at or 0, 2**31)

@@ -100,7 +100,7 @@ def read_assignments(drawn: Iterable[Line], place: str) -> tuple[Assignment, ...
             continue
         if line.kind != ASSIGNED:
             raise AnnotationError(
-                f"{place}, line {line.seq}: {line.kind!r} is nothing that a draw says.",
+                f"{place}, line {line.seq}: {line.kind!r} does not belong to a draw.",
                 todo="Update labapp; a newer version may have written it.",
             )
         try:
@@ -109,7 +109,7 @@ def read_assignments(drawn: Iterable[Line], place: str) -> tuple[Assignment, ...
         except (KeyError, TypeError, ValueError) as error:
             raise AnnotationError(
                 f"{place}, line {line.seq}: it assigns nothing ({error}).",
-                todo="Put back a copy of the file.",
+                todo="Restore a copy of the file.",
             ) from error
     return tuple(result)
 
@@ -128,9 +128,9 @@ def save_draw(study: Path, draw: Draw) -> None:
         taken = {(assignment.session, assignment.round) for assignment in before}
         if twice := sorted({a.session for a in draw.assignments if (a.session, a.round) in taken}):
             raise AnnotationError(
-                f"{', '.join(twice)} was assigned by another process meanwhile.",
-                safe="What is assigned stays; nothing was added.",
-                todo="Assign the others: call it again.",
+                f"{', '.join(twice)} was assigned by another process in the meantime.",
+                safe="Existing assignments are kept; nothing was added.",
+                todo="Run it again to assign the others.",
             )
         bodies = session_bodies(draw.assignments)
         drawn = {
@@ -315,12 +315,10 @@ def _refuse(raters: Sequence[str], both: float) -> None:
             todo="Give --both a number from 0 to 1, such as 0.2 for a fifth.",
         )
     if not raters or len({rater.casefold() for rater in raters}) != len(raters):
-        raise UsageError(
-            "Each rater is named once, and there is at least one.", todo="--raters anna,ben"
-        )
+        raise UsageError("Name at least one rater, and each only once.", todo="--raters anna,ben")
     if both and len(raters) < 2:
         raise UsageError(
-            "One rater alone cannot code a stretch twice for others to compare.",
+            "With one rater, no stretch can be coded by two.",
             todo="Name a second rater, or give --both 0.",
         )
 
@@ -453,7 +451,7 @@ def assign_study(
             if ready
             else f"No session of {study.name} can be assigned ({why or 'there is none'}).",
             todo="*Units* on the Coding page (`labapp code segment NAME --freeze`) finds and "
-            "freezes units; what is assigned stays.",
+            "freezes units. Existing assignments are kept.",
         )
     draw = draw_assignments(new, raters, both, seed, round)
     save_draw(study, draw)
@@ -524,8 +522,8 @@ def close(
     if not due:
         raise AnnotationError(
             f"There is no independent coding that {_NONE_LEFT[to]}.",
-            safe="What is done or locked stays so.",
-            todo="The Coding page and `labapp code status` show how far everybody is.",
+            safe="What is done or locked is unchanged.",
+            todo="The Coding page and `labapp code status` show everybody's progress.",
         )
     with ExitStack() as stack:
         files = [
@@ -643,7 +641,7 @@ def study_disagreements(study: Path) -> StudyDisagreements:
             if raters[name].status_of(INDEPENDENT) != "locked"
             and any(mark.round == INDEPENDENT for mark in raters[name].marks)
         ]
-        left_out += [(session.name, f"the coding of {name} is not locked.") for name in unlocked]
+        left_out += [(session.name, f"The coding of {name} is not locked.") for name in unlocked]
         locked = replace(
             session.annotations,
             raters={name: rater for name, rater in raters.items() if name not in unlocked},
@@ -666,8 +664,8 @@ def settle(
     statuses = {name: raters[name].status_of(INDEPENDENT) for name in difference.marks}
     if unlocked := [name for name, status in statuses.items() if status != "locked"]:
         raise AnnotationError(
-            f"The coding of {' and '.join(unlocked)} in {session.name} is not locked: what is "
-            "settled before that would be no independent coding any more.",
+            f"The coding of {' and '.join(unlocked)} in {session.name} is not locked. If "
+            "differences are settled before that, the coding is no longer independent.",
             safe="Nothing was settled.",
             todo="*Raters*, *Done and lock…* on the Coding page (`labapp code lock "
             f"{study.name}`) locks what is done.",
@@ -689,9 +687,9 @@ def adjudicate_difference(
     tier = book.tier(difference.tier) if book else None
     if tier is not None and tier.exclusive and len(codes) > 1:
         raise AnnotationError(
-            f"On the tier {tier.name!r} one code holds at a time, and these are {len(codes)}.",
+            f"Units have only one code of the tier {tier.name!r}, and these are {len(codes)}.",
             safe="Nothing was settled.",
-            todo="Say which of them holds.",
+            todo="Choose one of them.",
         )
     result = []
     for code_id in codes:

@@ -242,10 +242,10 @@ def open_marks(
     if codebook.needs_units and not segmentation.frozen:
         what = "has no units yet" if not segmentation.units else "has units that are not frozen"
         raise AnnotationError(
-            f"{record.name} {what}, and codes of {codebook.id} are given to units: raters would "
+            f"{record.name} {what}, and codes of {codebook.id} apply to units, so raters would "
             "code different ones.",
             todo="*Units* on the Coding page finds them in the sound and freezes them (`labapp "
-            f"code segment {record.name} --freeze`). Look them through in the coding window first.",
+            f"code segment {record.name} --freeze`). Check them in the coding window first.",
         )
     codebooks.store_version(session.parent, codebook)
     versions = codebooks.versions_of(session.parent)
@@ -336,13 +336,13 @@ def _ours(
         if rater and fold.opened and fold.opened["rater"] != rater:
             raise AnnotationError(
                 f"{path} says that its marks are those of {fold.opened['rater']}.",
-                todo="Give the file back its name.",
+                todo="Give the file its old name back.",
             )
         if isinstance(fold, MarksFold) and (lost := find_lost_locks(path, fold)):
             raise AnnotationError(
-                f"{path} was locked (round {', '.join(lost)}), and it does not say so any more: an "
+                f"{path} was locked (round {', '.join(lost)}), but it no longer says so: an "
                 "older copy was put back, or its end was cut off.",
-                todo="Put back the file as it was locked; *Files*, *Check files* on the Coding "
+                todo="Restore the locked file; *Files*, *Check files* on the Coding "
                 "page (`labapp code verify`) says what is missing.",
             )
 
@@ -406,8 +406,9 @@ def _refuse_foreign(
         raise AnnotationError(
             f"{place} is not of the session {record.name}: {why}.",
             safe="It was only read; nothing was changed.",
-            todo="Its times are of another session. Put the file next to the session it was made "
-            "with; `labapp sessions verify` says whether the session itself was changed.",
+            todo="Its times belong to another session. Put the file next to the session it was "
+            "made with; `labapp sessions verify` says whether the session itself was "
+            "changed.",
         )
 
 
@@ -626,7 +627,7 @@ def identity_of(record: Record, session: Path) -> SessionIdentity:
             except OSError as error:
                 raise AnnotationError(
                     f"{session / audio.file} cannot be read ({error.strerror or error}).",
-                    todo="See that the file may be read.",
+                    todo="Make sure that the file can be read.",
                 ) from error
     return SessionIdentity(record.rows[-1].hash, sound)
 
@@ -790,12 +791,12 @@ def study_progress(
 
 
 UNSAID = (
-    "Nobody has said who speaks in {where}: all units there count as the participant's, the "
-    "moderator's sentences included. {todo}"
+    "Nobody has said who speaks in {where}, so all units there count as the participant's, even "
+    "the moderator's sentences. {todo}"
 )
 UNSAID_ADVICE = (
-    "Say it by *Units*, *Who speaks…* on the Coding page (`labapp code speakers`), or with Alt+P "
-    "in the coding window."
+    "Set the speakers with *Units*, *Who speaks…* on the Coding page (`labapp code speakers`), "
+    "or with Alt+P in the coding window."
 )
 HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
 

@@ -311,7 +311,7 @@ def read_anchored_redactions(record: Record) -> tuple[Redaction, ...]:
         raise AnnotationError(
             f"Nobody can tell what is redacted of {record.name}: {what}",
             safe="No sound or text was released.",
-            todo="Put back a copy of the anchor of the data folder.",
+            todo="Restore a copy of the data folder's anchor.",
         ) from error
 
 

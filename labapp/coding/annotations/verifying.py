@@ -85,7 +85,7 @@ class AnnotationsReport:
             yield f"note: {remark}"
         if self.anchor:
             yield f"anchor: {self.anchor}"
-            yield f"Not noticed would be: {anchor.BEYOND}."
+            yield f"This check cannot detect: {anchor.BEYOND}."
         count = len(self.checked)
         files_ = "1 file" if count == 1 else f"{count} files"
         yield f"{files_} of annotations: {'whole' if self.ok else 'NOT whole'}"
@@ -259,9 +259,9 @@ def _verify_session(
 def find_lost_redactions(record: Record, texts: TextsFold) -> list[str]:
     """Stretches that were redacted, and of which the transcript does not say so any more."""
     return [
-        f"{record.name}/{TRANSCRIPT}: it does not say any more that {r.t0_ns / 1e9:.3f} to "
-        f"{r.t1_ns / 1e9:.3f} s are redacted; sound and words there stay withheld. Redact the "
-        "stretch again to write it down again"
+        f"{record.name}/{TRANSCRIPT}: it no longer says that {r.t0_ns / 1e9:.3f} to "
+        f"{r.t1_ns / 1e9:.3f} s are redacted. Sound and words there stay withheld. Redact the "
+        "stretch again to restore the entry"
         for r in read_anchored_redactions(record)
         if r not in texts.redactions.values()
     ]

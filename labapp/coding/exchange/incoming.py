@@ -77,7 +77,7 @@ def _make_open_error(path: Path, error: OSError) -> ExchangeError:
     return unreadable(
         str(path),
         str(error.strerror or error),
-        "Check that it is there, that you may read it, and that it is the right file.",
+        "Check that it exists, that you may read it, and that it is the right file.",
     )
 
 

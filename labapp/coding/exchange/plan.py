@@ -139,9 +139,9 @@ class ImportPlan:
         told = [f"{self.file} → {self.session}, marks of {self.rater}", *self.times]
         if self.new_codebook:
             codes = ", ".join(code.id for code in self.codebook.codes)
-            told.append(f"The study has no codebook: one is made of the codes {codes}.")
+            told.append(f"The study has no codebook, so one is made from the codes {codes}.")
         if self.freeze:
-            told.append("The units are frozen: codes are given to them.")
+            told.append("The units are frozen, because codes are given to them.")
         told += [str(step) for step in self.steps]
         told += [f"not brought over: {why}" for why in self.lost]
         return [*told, f"{self.summary()}."]

@@ -126,7 +126,7 @@ class SpeechModel:
         except OSError as error:
             raise TranscriptionError(
                 f"The model {self.path} cannot be read ({error.strerror or error}).",
-                todo="See that it is whole, and that you may read it.",
+                todo="Make sure that it is complete, and that you may read it.",
             ) from error
         return digest.hexdigest()
 
@@ -145,7 +145,7 @@ def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     name = _engine_of(path.expanduser())
     if engine not in ("auto", name):
         raise SpeechModelRefused(
-            f"{path} is a model for {name}, and not for {engine}.",
+            f"{path} is a model for {name}, not for {engine}.",
             todo=f"Leave --engine out; or get a model for {engine}: {ENGINES[engine].get}.",
         )
     model = SpeechModel(path.expanduser().absolute(), ENGINES[name])

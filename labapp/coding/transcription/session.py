@@ -194,7 +194,7 @@ def _alone(session: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout as error:
         raise AnnotationsBusy(
-            f"{session.name} is being written down already.",
+            f"{session.name} is already being transcribed.",
             todo="Wait until that has ended, or stop it.",
         ) from error
     try:
@@ -230,10 +230,9 @@ class _SharedTexts:
             self.texts = file.texts
             if file.redactions != self.redactions:
                 raise AnnotationError(
-                    f"Something was redacted in {self._session.name} meanwhile.",
-                    safe="What was written down before is stored; nothing of the unit that was "
-                    "being listened to is.",
-                    todo="Give the same command again: it continues from there.",
+                    f"Something in {self._session.name} was redacted in the meantime.",
+                    safe="The text before this is stored, but nothing of the unit in progress.",
+                    todo="Run the same command again: it continues from there.",
                 )
             if not waiting(self.texts.get(text.unit)):
                 return False
@@ -254,8 +253,8 @@ def check_consent(record: Record) -> None:
     """Raises NoConsent where the participant did not agree that what was said is written down."""
     if not record.may("transcript"):
         raise NoConsent(
-            f"The participant of {record.name} did not agree that what was said is written down.",
-            safe="Nobody listened to the sound, and nothing was written.",
+            f"The participant of {record.name} did not agree to a transcript.",
+            safe="The sound was not used, and nothing was written.",
             todo="Code its units by ear.",
         )
 
@@ -562,15 +561,15 @@ class Recogniser:
         if len(self.languages) > 1:
             known = ", ".join(sorted(self.languages))
             raise TranscriptionError(
-                f"The model {self.model.name} knows no language {language!r}.",
-                todo=f"Say with --language what was spoken, one of: {known}.",
+                f"The model {self.model.name} does not know the language {language!r}.",
+                todo=f"Choose the spoken language with --language, one of: {known}.",
             )
         known = ", ".join(self.languages)
         raise TranscriptionError(
-            f"The model {self.model.name} knows {known} alone, and {language} was spoken.",
-            safe="Nothing was written: it would have written down words that nobody said.",
-            todo=f"Get a model that knows {language}. {WHICH} Where something else was spoken, "
-            "say so with --language.",
+            f"The model {self.model.name} knows only {known}, but {language} was spoken.",
+            safe="Nothing was written, because it would have made up words that nobody said.",
+            todo=f"Get a model that knows {language}. {WHICH} If another language was spoken, "
+            "set it with --language.",
         )
 
     def hear(self, samples: NDArray[np.int16], rate: int, language: str) -> list[HeardWord]:
@@ -635,12 +634,12 @@ class Recogniser:
                 f"{engine.package} could not "
                 + (f"go on with {self.model.name}" if at_work else f"open {self.model.path}")
                 + f" ({answer['error']}).",
-                safe="What was written down before is stored." if at_work else None,
-                todo="Give the same command again: it continues from there. Where memory ran out, "
-                "take a smaller model."
+                safe="What was transcribed before is stored." if at_work else None,
+                todo="Run the same command again: it continues from there. If memory ran out, "
+                "use a smaller model."
                 if at_work
-                else f"See that it is whole: {engine.model}. Is the engine itself broken? "
-                f"{engine.install} --upgrade",
+                else f"Make sure that it is complete: {engine.model}. If the engine itself is "
+                f"broken: {engine.install} --upgrade",
             )
         return answer
 

@@ -119,7 +119,7 @@ def read_list(study: Path, path: Path) -> list[Cut]:
             f"{path} cannot be read ({error.strerror or error}).", todo=_NAME_A_TABLE
         ) from error
     except tables.TableError as error:
-        what = f"{path} is no list of stretches: {error.what}."
+        what = f"{path} is not a list of stretches: {error.what}."
         raise UsageError(what, todo=f"{error.todo}.") from error
     cuts = []
     for _, cells in table.rows:
@@ -161,9 +161,9 @@ def write_reel(
     """
     if path.suffix.casefold() not in (SOUND, FILM):
         raise UsageError(
-            f"{path.name} is neither a .wav nor an .mp4.",
+            f"{path.name} is neither a .wav nor an .mp4 file.",
             safe="Nothing was written.",
-            todo="End its name in .wav for the sound, or in .mp4 for the videos, too.",
+            todo="Choose a name that ends in .wav for the sound, or in .mp4 for sound and videos.",
         )
     film = path.suffix.casefold() == FILM
     if film:
@@ -231,16 +231,16 @@ def _refuse_nothing(
     if not chosen:
         why = " ".join(f"{name}: {what}" for name, what in left_out)
         raise LabappError(
-            f"Nothing in it may be shown. {why}".rstrip(),
+            f"Nothing in the list may be shown. {why}".rstrip(),
             safe="Nothing was written.",
-            todo="Choose stretches of sessions whose participants agreed that their voice is "
-            "passed on.",
+            todo="Choose stretches of sessions whose participants agreed to share their voice.",
         )
     if film and not filmed:
         raise LabappError(
             "No video shows any of these stretches.",
             safe="Nothing was written.",
-            todo="Write the sound alone: end the name in .wav. Or add a video of the participant.",
+            todo="To write only the sound, choose a name that ends in .wav. Or add a video of "
+            "the participant.",
         )
 
 
@@ -306,10 +306,10 @@ def _open_sources(
         source = sources.get(cut.session)
         if source is not None and not 0 <= cut.t0_ns < cut.t1_ns <= source.sound.end_ns:
             raise UsageError(
-                f"{time_text(cut.t0_ns)} to {time_text(cut.t1_ns)} is no stretch of "
+                f"{time_text(cut.t0_ns)} to {time_text(cut.t1_ns)} is not within "
                 f"{cut.session.name}, which ends at {time_text(source.sound.end_ns)}.",
                 safe="Nothing was written.",
-                todo="Name two times in the session, the earlier first.",
+                todo="Give two times in the session, the earlier one first.",
             )
         if source is not None and not source.sound.spans:
             sources.pop(cut.session)

@@ -196,8 +196,8 @@ def remove_video(session: Path, video_id: str, *, by: str = "") -> None:
         except OSError as error:
             raise VideoError(
                 f"{path} could not be deleted ({error.strerror or error}).",
-                safe="It is not shown and not exported any more.",
-                todo="Close what has it open, and delete the file.",
+                safe="It is no longer shown or exported.",
+                todo="Close the program that has it open, and delete the file.",
             ) from error
 
 
@@ -209,10 +209,10 @@ def check_consent(record: Record) -> None:
     what = "did not agree to a video" if asked else "was not asked for a video"
     raise VideoError(
         f"The participant of {record.name} {what}.",
-        todo="Delete the video, or keep it apart from the study."
+        todo="Delete the video, or keep it separate from the study."
         if asked
         else "Ask for it in the consent form of the next sessions: `consent: items: {video: "
-        "optional}`. Without this consent no video is added.",
+        "optional}`. Without this consent, no video can be added.",
     )
 
 
@@ -220,7 +220,7 @@ def by_hand(offset_s: float, drift_ppm: float, by: str) -> VideoAlignment:
     """A place that somebody set. Raises VideoError for one that cannot be."""
     if not (abs(offset_s) <= MOST_DAYS_S and abs(drift_ppm) <= WRONGEST_PPM):
         raise VideoError(
-            f"A video cannot begin at {offset_s:g} s, or go {drift_ppm:g} millionths slower.",
+            f"A video cannot begin at {offset_s:g} s, or run {drift_ppm:g} millionths slower.",
             todo="Give the session time of its beginning in seconds, at most a day; a drift is "
             f"at most {WRONGEST_PPM:g}.",
         )
@@ -234,14 +234,14 @@ def _record(session: Path, by: str, *, consent: bool = True) -> Record:
     record = open_record(session)
     if record.kind != "session":
         raise VideoError(
-            f"{session} is a bundle: what was exported is not written to.",
+            f"{session} is a bundle, and labapp does not change bundles.",
             todo="Name the session in the study's folder.",
         )
     if record.running:
         raise VideoError(f"{record.name} is being recorded.", todo="Wait until it is over.")
     if record.withdrawn:
         raise VideoError(
-            f"The participant of {record.name} withdrew: no video of them can be added.",
+            f"The participant of {record.name} withdrew, so no video of them can be added.",
             todo="Delete the video.",
         )
     if consent:
@@ -253,7 +253,7 @@ def _unknown(record: Record, video_id: str) -> VideoNotFound:
     return VideoNotFound(
         f"{record.name} has no video {video_id!r}.",
         todo="*Files*, *Videos…* on the Coding page (`labapp videos list "
-        f"{record.name}`) says which it has.",
+        f"{record.name}`) lists its videos.",
     )
 
 
@@ -302,11 +302,12 @@ def _match(record: Record, video: OpenedVideo, tell: Tell) -> SoundMatch:
     match = align(heard, recorded)
     if isinstance(match, WrongClock):
         raise VideoError(
-            f"The video's clock goes {match.drift_ppm * 1e-4:+.2f} % wrong ({match.drift_ppm:+.0f} "
-            f"ppm); those of cameras do so by at most {MOST_PPM:g} ppm. It was perhaps converted "
-            "to another number of pictures a second, or not recorded in one piece.",
-            todo="Add the file as the camera made it. Or place this one by hand and look whether "
-            f"picture and sound are together: --offset {match.offset_s:.3f} --drift "
+            f"The video's clock is off by {match.drift_ppm * 1e-4:+.2f} % "
+            f"({match.drift_ppm:+.0f} ppm), but those of cameras are off by at most {MOST_PPM:g} "
+            "ppm. The video may have been converted to another frame rate, or not recorded in "
+            "one piece.",
+            todo="Add the file as the camera made it. Or place this one by hand, and check that "
+            f"picture and sound are in sync: --offset {match.offset_s:.3f} --drift "
             f"{match.drift_ppm:.0f}.",
         )
     if match is None:
@@ -327,10 +328,10 @@ def video_features(video: OpenedVideo) -> Features:
 
 def _not_heard(why: str) -> VideoError:
     return VideoError(
-        f"Where the video lies in the session cannot be found from its sound: {why}.",
-        todo="See that it is the video of this session. Else say the session time of its "
-        f"beginning, in seconds: in the window *Videos…* of the Coding page, or by {BY_HAND}. The "
-        "replay window shows session times.",
+        f"The place of the video in the session cannot be found from its sound: {why}.",
+        todo="Make sure that it is the video of this session. If so, give the session time of "
+        "its beginning, in seconds: in the window *Videos…* of the Coding page, or with "
+        f"{BY_HAND}. The replay window shows session times.",
     )
 
 
@@ -344,7 +345,7 @@ def _status(file: Path) -> os.stat_result:
     except OSError as error:
         raise VideoError(
             f"{file} cannot be read ({error.strerror or error}).",
-            todo="Name the file of the video.",
+            todo="Name the video file.",
         ) from error
 
 
@@ -370,25 +371,25 @@ def _copy_whole(
         if (size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise VideoError(
                 f"{file} was changed while it was read.",
-                todo="Add it once nothing writes to it any more.",
+                todo="Add it once no program writes to it.",
             )
         yield draft, digest.hexdigest()
     except durable.NotConfirmedError as error:
         leftovers.drop(path)
         raise VideoError(
             f"{file} was copied to {path.parent}, but {error.strerror}.",
-            safe="The video is where it was, and the copy was removed.",
-            todo="Look after this disk, and add the video again.",
+            safe="The original video is untouched, and the copy was removed.",
+            todo="Check this disk, and add the video again.",
         ) from error
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise VideoError(
             f"{file} could not be copied to {path.parent} "
             f"({'the disk is full' if full else error.strerror or error}).",
-            safe="The video is where it was, and nothing of the copy is left.",
+            safe="The original video is untouched, and nothing of the copy is left.",
             todo="Free some space on this disk."
             if full
-            else "See that you may read it and write there.",
+            else "Make sure that you may read it and write there.",
         ) from error
     finally:
         leftovers.drop(draft)

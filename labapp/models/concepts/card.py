@@ -179,9 +179,8 @@ def pictures(description: Description, path: Path) -> OwnPictures:
         digest = hashlib.sha256(content).hexdigest()
         if (first := line_of.setdefault(digest, line)) != line:
             raise _refuse(
-                f"{table}, line {line}: {picture} is the picture of line {first}, under another "
-                "name or the same.",
-                "Leave one of the two out: nobody is to see a picture twice.",
+                f"{table}, line {line}: {picture} is the same picture as in line {first}.",
+                "Leave one of the two out, so that nobody sees a picture twice.",
             )
         total.update(f"{digest} {class_} {truths}\n".encode())
         seen.append(average_blocks(large[None], description.size)[0])
@@ -232,7 +231,7 @@ def pictures(description: Description, path: Path) -> OwnPictures:
     )
     shape = (description.channels, description.size, description.size)
     there = {class_ for _, class_, _ in rows}
-    remarks = [f"No picture is of the class {name}." for name in names if name not in there]
+    remarks = [f"The class {name} has no picture." for name in names if name not in there]
     return OwnPictures(ConceptData(split, None, shape), total.hexdigest(), tuple(remarks))
 
 
@@ -287,12 +286,12 @@ def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[i
     except tables.TableError as error:
         raise _refuse(f"{table}: {error.what}.", f"{error.todo}.") from error
     if len(lines) < FEWEST:
-        raise _refuse(f"{table} has {len(lines)} pictures; at least {FEWEST} are needed.", MORE)
+        raise _refuse(f"{table} has {len(lines)} pictures, but at least {FEWEST} are needed.", MORE)
     made_of = {class_.id: class_.concepts for class_ in description.classes}
     rows = []
     for number, line in lines:
         if line["class"] not in made_of:
-            raise _refuse(f"{table}, line {number}: {line['class']!r} is none of the classes.")
+            raise _refuse(f"{table}, line {number}: {line['class']!r} is not one of the classes.")
         truths = []
         for name in ids:
             cell = line[name].strip().lower()
@@ -307,15 +306,15 @@ def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[i
                 raise _refuse(
                     f"{table}, line {number}: {name!r} is {cell}, but the description says that "
                     f"class {line['class']!r} has it {'on' if needed_on else 'off'}.",
-                    "Correct the line or the class; leave the class's `concepts` out where nothing "
-                    "is certain.",
+                    "Correct the line or the class. Leave the class's `concepts` out if they "
+                    "are not certain.",
                 )
         rows.append((line["picture"], line["class"], tuple(truths)))
     for name, on in zip(ids, np.array([truths for _, _, truths in rows]).sum(axis=0), strict=True):
         if min(on, len(rows) - on) < FEWEST_OF_EACH:
             raise _refuse(
-                f"{table} has {on} pictures with {name!r} and {len(rows) - on} without it; "
-                f"{FEWEST_OF_EACH} of each are needed at least.",
+                f"{table} has {on} pictures with {name!r} and {len(rows) - on} without it; at "
+                f"least {FEWEST_OF_EACH} of each are needed.",
                 MORE,
             )
     return rows

@@ -190,7 +190,7 @@ def pool_of(
     if (split.draw is None and split.reference is None) or not split.words:
         raise StimuliError(
             f"{split.name} has no pictures that people could look at.",
-            todo="Choose a model of a task of pictures: dSprites, 3dshapes or birds.",
+            todo="Choose a model of a picture task: dSprites, 3dshapes or birds.",
         )
     test = split.test
 
@@ -338,8 +338,8 @@ def choose(
         chosen += [(row, False) for row in fitting[: counts[kind]]]
     if not chosen:
         raise StimuliError(
-            f"The set would have no picture. It is chosen from {pool.rule}.",
-            todo="Ask for some with --items, of types that the model has, or for --all-pictures.",
+            f"The set would have no pictures. They are chosen from {pool.rule}.",
+            todo="Ask for types that the model has with --items, or use --all-pictures.",
         )
     rows = [row for row, _ in chosen]
     files = {ANSWERS: score_files.encode_answers(pool.answers[rows])}

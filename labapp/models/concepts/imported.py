@@ -43,9 +43,9 @@ PURE, CHANCE = 0.97, 0.1
 """How sure codes without impurity are of a concept that is there; and the OIS of such codes above
 which it is told."""
 _TODO = (
-    "Check the description: size, channels, concepts and classes say what the encoder takes, how "
-    "many codes it gives, and how many scores the predictor gives of them; and that encoder and "
-    "predictor are not swapped."
+    "Check the description: size, channels, concepts and classes must match what the encoder "
+    "takes, how many codes it gives, and how many scores the predictor gives. Check also that "
+    "encoder and predictor are not swapped."
 )
 
 
@@ -150,15 +150,15 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
     computed = model.codes(rows)
     if not runs.logits and not (computed.min() >= 0 and computed.max() <= 1):
         raise ModelError(
-            f"The codes of {path} are called probabilities, and lie between {computed.min():.2f} "
-            f"and {computed.max():.2f}.",
-            todo="Say codes: logits in the description, or let the encoder end in a sigmoid.",
+            f"The codes of {path} are called probabilities, but range from {computed.min():.2f} "
+            f"to {computed.max():.2f}.",
+            todo="Write `codes: logits` in the description, or let the encoder end in a sigmoid.",
         )
     scores = model.predict_from(computed)
     if scores is not None and (scores >= 0).all() and np.allclose(scores.sum(axis=1), 1, atol=1e-3):
         raise ModelError(
-            f"The scores of {description.predictor} are probabilities: for every picture they add "
-            "up to 1. labapp turns scores into probabilities by a softmax, and would do so twice.",
+            f"The scores of {description.predictor} are already probabilities: for every picture "
+            "they add up to 1. labapp applies a softmax to scores, so it would be applied twice.",
             todo="Export the predictor without its last softmax.",
         )
     model.values = runs.values(computed)
@@ -209,7 +209,7 @@ def _few(concepts: Int64) -> Iterator[str]:
     by_chance = float(np.mean([ois(pure, truth, seed=seed).score for seed in range(3)]))
     if by_chance > CHANCE:
         yield (
-            f"With {len(concepts)} pictures a good part of OIS is chance: codes without any "
+            f"With only {len(concepts)} pictures, much of OIS is chance: codes without any "
             f"impurity would have about {by_chance:.2f}. Give more test pictures, {ENOUGH:,} or "
             "more, before you compare models by it."
         )
@@ -220,9 +220,9 @@ def _chance(right: float | None, labels: Int64) -> Iterator[str]:
     most = round(float(np.bincount(labels).max()) / len(labels), training.DIGITS)
     if right is not None and right < most:
         yield (
-            f"The class is right for {100 * right:.0f} % of the pictures; always the most frequent "
-            f"one would be right for {100 * most:.0f} %. Check that `classes` stand in the order "
-            "of the predictor's scores."
+            f"The class is right for {100 * right:.0f} % of the pictures; always answering with "
+            f"the most frequent class would be right for {100 * most:.0f} %. Check that "
+            "`classes` are in the order of the predictor's scores."
         )
 
 

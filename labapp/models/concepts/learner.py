@@ -233,8 +233,8 @@ def build(settings: Settings, setup: Setup) -> ConceptLearner:
     fewer codes than there are concepts, so that some would have none."""
     if settings.codes is not None and settings.codes < setup.concepts:
         raise ModelError(
-            f"The recipe asks {settings.name} for {settings.codes} codes, and there are "
-            f"{setup.concepts} concepts, each of which needs a code of its own.",
+            f"The recipe asks {settings.name} for {settings.codes} codes, but there are "
+            f"{setup.concepts} concepts, and each needs its own code.",
             safe="Nothing was trained.",
             todo=f"Ask for {setup.concepts} or more, or leave the number out.",
         )
@@ -500,8 +500,8 @@ def settable(model: ConceptModel) -> Float64:
     """The model's values, shape (k, 2). Raises ModelError: none of its concepts can be set."""
     if model.values is None:
         raise ModelError(
-            "None of the concepts of this model can be set: its codes are of no known concept, or "
-            "nothing is predicted from them.",
+            "None of the concepts of this model can be set: its codes belong to no known "
+            "concept, or nothing is predicted from them.",
             safe="Nothing was computed.",
             todo="Choose a concept bottleneck model (cbm or cbm-logits).",
         )

@@ -56,7 +56,7 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
     if not there and name in recipe.read_shipped():
         raise ModelNotFound(
-            f"The model {name!r} is not trained here: labapp has its recipe alone.",
+            f"The model {name!r} is not trained here: labapp has only its recipe.",
             safe="No model was loaded.",
             todo=f"Train it: labapp concepts train {name}",
         )
@@ -84,7 +84,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
         raise ModelError(
             f"The package {folder} calls itself {card.id!r}, not {path_or_id!r}.",
             safe="No model was loaded.",
-            todo="Put the package back under its own id.",
+            todo="Move the package back to the folder of its own id.",
         )
     if isinstance(card, ImportedCard):
         from labapp.models.concepts import imported
@@ -123,7 +123,7 @@ def task_of(card: Card, data: Path | None = None) -> ConceptData:
         raise DatasetError(
             f"The test pictures of {card.id} are not kept with it.",
             safe="Nothing was computed.",
-            todo="Give the description that it was imported with, by --data.",
+            todo="Give the description that it was imported with, using --data.",
         )
     given = read_description(data)
     # What the concepts are is the card's; where the pictures are now, the description says.
@@ -131,9 +131,9 @@ def task_of(card: Card, data: Path | None = None) -> ConceptData:
     own = pictures(description, data)
     if own.sha256 != card.imported.pictures_sha256:
         raise DatasetError(
-            f"The pictures of {data} are not those that {card.id} was imported with.",
+            f"The pictures of {data} are not the ones with which {card.id} was imported.",
             safe="Nothing was computed.",
-            todo="Give those, or import the model again under another id.",
+            todo="Give the original ones, or import the model again under another id.",
         )
     return own.data
 
@@ -142,9 +142,10 @@ def _values(folder: Path, card: Card) -> Float64:
     values = curves(folder, card).get("values")
     if values is None or values.shape != (len(cards.concept_names(card)), 2):
         raise ModelError(
-            f"{folder / INTERVENTION} does not hold what the codes of its card are set to.",
+            f"{folder / INTERVENTION} does not contain the values to which the codes of its card "
+            "are set.",
             safe="No model was loaded.",
-            todo="Take a fresh copy of the package.",
+            todo="Get a fresh copy of the package.",
         )
     return values.astype("float64")
 
@@ -360,10 +361,10 @@ def measure_interventions(
     missing = sorted(set(range(data.split.classes)) - set(data.split.test.labels_of.tolist()))
     if auc and missing:
         raise ModelError(
-            f"Of {card.id} no test row is of class {', '.join(map(str, missing))} (counted from "
-            "0), so that there is no ROC curve of it.",
-            todo="Ask without --auc how often the class is right, or import the model with test "
-            "pictures of every class.",
+            f"No test row of {card.id} has the class {', '.join(map(str, missing))} (counted "
+            "from 0), so it has no ROC curve.",
+            todo="Leave out --auc to get the accuracy, or import the model with test pictures "
+            "of every class.",
         )
     curves = training.curves(loaded, data.split.test, class_auc if auc else class_accuracy)
     return {

@@ -246,7 +246,7 @@ def _official(pictures: str, folder: Path | None, name: str) -> Path | None:
     if folder is None:
         raise DatasetError(
             f"The file {name}, which the model learns from, does not come with labapp.",
-            todo="Give the folder that holds it with --data.",
+            todo="Give its folder with --data.",
         )
     return folder / name
 
@@ -598,7 +598,7 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
     if Path(reference).is_file():
         if {"encoder", "predictor"} <= recipe.keys(Path(reference)):
             raise ModelError(
-                f"{reference} describes a model that is trained already, and is not a recipe.",
+                f"{reference} describes a trained model and is not a recipe.",
                 safe="Nothing was trained.",
                 todo=f"Bring it in: labapp concepts import {reference}",
             )
@@ -607,9 +607,10 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
     if str(reference) in known:
         return (known[str(reference)],)
     raise ModelNotFound(
-        f"There is no recipe {str(reference)!r}: neither a file nor the id of a shipped recipe.",
+        f"There is no recipe {str(reference)!r}: it is neither a file nor the id of a shipped "
+        "recipe.",
         safe="Nothing was trained.",
-        todo="labapp concepts list shows the ids there are.",
+        todo="`labapp concepts list` shows the ids.",
     )
 
 

@@ -268,7 +268,7 @@ def _pictures(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> NDArray
             count = min(_BLOCK, grid.count - start)
             block = np.frombuffer(_exactly(stream, count * SIZE * SIZE), np.uint8)
             if block.max() > 1:
-                raise _make_error(f"Pictures of {path} hold other values than 0 and 1.")
+                raise _make_error(f"Pictures of {path} have values other than 0 and 1.")
             packed[start : start + count] = np.packbits(block.reshape(count, -1), axis=1)
     return packed
 
@@ -309,7 +309,7 @@ def _exactly(stream: IO[bytes], count: int) -> bytes:
 
 
 def _make_error(
-    what: str, todo: str = f"Take a fresh copy of the authors' file {NAME}."
+    what: str, todo: str = f"Get a fresh copy of the authors' file {NAME}."
 ) -> DatasetError:
     return DatasetError(what, safe="Nothing was trained or written.", todo=todo)
 

@@ -139,12 +139,12 @@ def files_of(folder: Path, names: Sequence[str] | None) -> Mapping[str, list[Pat
     except OSError as error:
         raise DatasetError(
             f"The folder of pictures {folder} cannot be read: {error.strerror}.",
-            todo="Check the path: it must hold a folder of pictures for each class.",
+            todo="Check the path: it must contain a folder of pictures for each class.",
         ) from error
     loose = [path.name for path in inside if path.is_file() and path.suffix.lower() in SUFFIXES]
     if loose:
         raise DatasetError(
-            f"{folder} holds pictures that belong to no class: {', '.join(loose[:3])}.",
+            f"{folder} contains pictures that belong to no class: {', '.join(loose[:3])}.",
             todo="Put each picture into the folder of its class.",
         )
     there = {path.name: path for path in inside if path.is_dir()}
@@ -156,7 +156,7 @@ def files_of(folder: Path, names: Sequence[str] | None) -> Mapping[str, list[Pat
         )
     if len(wanted) < 2:
         raise DatasetError(
-            f"{folder} has {len(wanted)} folder(s) of pictures: a classifier needs two classes.",
+            f"{folder} has {len(wanted)} folder(s) of pictures, but a classifier needs two.",
             todo="Make a folder for each class and put its pictures into it.",
         )
     return {name: _pictures(there[name]) for name in wanted}
@@ -209,13 +209,13 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
         image = arrays.decode_image(content, FORMATS)
     except ValueError as error:
         why = f"is not a readable {', '.join(FORMATS[:-1])} or {FORMATS[-1]} file: {error}"
-        raise _refuse_picture(path, why, "Save the one picture that counts again.") from error
+        raise _refuse_picture(path, why, "Save the right picture again on its own.") from error
     whole = _square(image, channels)
     if whole.shape[-1] < size:
         raise _refuse_picture(
             path,
             f"is {image.width} × {image.height} pixels, less than the {size} that the network sees",
-            "Take a larger picture, or a smaller `size` in the recipe.",
+            "Use a larger picture, or a smaller `size` in the recipe.",
         )
     return content, average_blocks(whole[None], size)[0]
 
@@ -322,6 +322,6 @@ def _count_wanted(counts: Int64, shares: Shares) -> Float64:
 def _too_few(source: Path, why: str) -> DatasetError:
     return DatasetError(
         f"The pictures in {source} cannot be divided: {why}.",
-        todo="Each class needs pictures in training, validation and test, of different persons "
-        "where group_by is given: add some, or change the shares in the recipe.",
+        todo="Each class needs pictures in training, validation and test; with group_by, these "
+        "must be of different people. Add some, or change the shares in the recipe.",
     )

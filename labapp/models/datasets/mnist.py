@@ -66,7 +66,7 @@ def _read(folder: Path, part: Part) -> tuple[DigitRows, dict[str, str]]:
         raise DatasetError(
             f"The labels of MNIST in {folder} go up to {int(labels.max())}; digits end at 9.",
             safe=_SAFE,
-            todo="Take a fresh copy of the file.",
+            todo="Get a fresh copy of the file.",
         )
     return DigitRows(pictures, labels), hashes
 
@@ -113,7 +113,7 @@ def _idx(
             content = stream.read(length + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise DatasetError(
-            f"{path} cannot be read: {error}.", safe=_SAFE, todo="Take a fresh copy of the file."
+            f"{path} cannot be read: {error}.", safe=_SAFE, todo="Get a fresh copy of the file."
         ) from error
     header = np.frombuffer(content[: 4 * (1 + len(shape))], ">u4")
     if len(content) != length or [int(n) for n in header] != [magic, *shape]:
@@ -121,7 +121,7 @@ def _idx(
             f"{path} is not MNIST's {name}: its header or its size differs "
             f"({shape[0]} entries are expected).",
             safe=_SAFE,
-            todo="Take a fresh copy of the file.",
+            todo="Get a fresh copy of the file.",
         )
     hashes[name] = hashlib.sha256(content).hexdigest()
     return np.frombuffer(content, np.uint8, offset=4 * (1 + len(shape))).reshape(shape)

@@ -143,8 +143,8 @@ class FolderData(Part):
         """
         if folder is None:
             raise ModelError(
-                f"The classifier was trained on a folder of pictures, {self.folder}, which is not "
-                "part of it.",
+                f"The classifier was trained on the picture folder {self.folder}, which is not "
+                "included.",
                 todo="Give the folder with --data.",
             )
         rows = read_folder(
@@ -158,9 +158,9 @@ class FolderData(Part):
         )
         if self.sha256 not in (None, rows.sha256):
             raise DatasetError(
-                f"The pictures in {folder} are not those that `sha256` was made of.",
-                todo="Put back the pictures as they were, or take sha256 out of the recipe to "
-                "train on these.",
+                f"The pictures in {folder} do not match `sha256`.",
+                todo="Restore the original pictures, or remove sha256 from the recipe to train "
+                "on these.",
             )
         return rows
 
@@ -446,7 +446,7 @@ def score_pixels(
         raise ModelError(
             f"The method {method!r} of {METHODS.package(method)} gives no score for each pixel of "
             f"{classifier.card.id}: {scores.dtype} of shape {scores.shape} for {shape}.",
-            todo="Ask the authors of the package to mend it.",
+            todo="Report this to the authors of the package.",
         )
     return scores.astype(np.float32)
 

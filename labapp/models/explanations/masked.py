@@ -131,16 +131,16 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
     manifest = stimulus_set.manifest
     if manifest.method.sha256 not in (None, card.weights_sha256):
         raise StimuliError(
-            f"The stimulus set {stimulus_set.id} was made with another {card.id} than the one "
-            "that is installed: the weights differ.",
-            todo="Put back the model it was made with, or build the set again.",
+            f"The stimulus set {stimulus_set.id} was made with a different {card.id} than the "
+            "installed one: the weights differ.",
+            todo="Restore the model it was made with, or build the set again.",
         )
     classes, told = tuple(class_.id for class_ in manifest.classes), ids_of(card.recipe.data.names)
     if classes != told:
         raise StimuliError(
             f"The stimulus set {stimulus_set.id} has the classes {', '.join(classes)}, but "
             f"{card.id} tells {', '.join(told)}.",
-            todo="Name the model that the set was made with, or none, in method.classifier.",
+            todo="In method.classifier, name the model with which the set was made, or none.",
         )
 
 

@@ -303,7 +303,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
         raise ModelError(
             f"The package {folder} calls itself {card.id!r}, not {str(path_or_id)!r}.",
             safe="No model was loaded.",
-            todo="Put the package back under its own id.",
+            todo="Move the package back to the folder of its own id.",
         )
     weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
     import torch

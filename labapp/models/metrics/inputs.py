@@ -99,7 +99,7 @@ def check_labels(labels: ArrayLike, rows: int) -> Float64:
     if table.shape != (rows, 1):
         raise _refuse(
             f"labels have shape {np.shape(labels)}, and there are {rows} rows of codes",
-            "Give one label an instance, in the same order as the codes.",
+            "Give one label per instance, in the same order as the codes.",
         )
     if table.min() == table.max():
         raise _refuse(
@@ -142,7 +142,9 @@ def _check_pairs(c: Float64, f: Float64) -> tuple[Float64, Float64]:
             "Give the same instances in the same order in both.",
         )
     if len(c) < 2:
-        raise _refuse(f"codes and factors have {len(c)} rows", "Two are the least that can vary.")
+        raise _refuse(
+            f"codes and factors have {len(c)} rows", "At least two are needed for variation."
+        )
     for index, column in enumerate(f.T):
         if column.min() == column.max():
             raise _refuse(
@@ -160,7 +162,7 @@ def _table(name: str, values: ArrayLike, axes: int) -> Float64:
     if array.ndim != axes or 0 in array.shape[1:]:
         raise _refuse(
             f"{name} have shape {array.shape}",
-            "Give one row an instance and one column a dimension, shape (n, columns).",
+            "Give one row per instance and one column per dimension, shape (n, columns).",
         )
     table = array.astype(np.float64)
     # Written so that NaN, which compares as false, is refused too.
@@ -171,7 +173,7 @@ def _table(name: str, values: ArrayLike, axes: int) -> Float64:
         raise _refuse(
             f"{name}: {', '.join(f'{axis} {index}' for axis, index in names)} is {table[place]}; "
             f"values must be finite and at most {LARGEST:g} in size",
-            "Leave the row out or put it right.",
+            "Leave the row out or correct it.",
         )
     return table
 

@@ -112,7 +112,8 @@ def predictability(
     check_size(codes)
     if maps and math.isqrt(codes.shape[2]) ** 2 != codes.shape[2]:
         raise MetricError(
-            f"Networks cannot learn: a code has {codes.shape[2]} numbers: no square map.",
+            f"Networks cannot learn: a code has {codes.shape[2]} numbers, which is not a square "
+            "map.",
             todo="Leave maps out, or give square maps, row by row.",
         )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
@@ -145,7 +146,7 @@ def check_size(codes: Float64) -> None:
     if np.abs(codes).max() > LARGEST:
         raise MetricError(
             f"Networks cannot learn: a code is as large as {np.abs(codes).max():g}, and networks "
-            "take codes unscaled.",
+            "do not scale codes.",
             todo="Give codes of ordinary size, for example standardised ones.",
         )
 
@@ -438,7 +439,7 @@ def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
     if exactly and codes > factors:
         raise _refuse(
             f"there are {codes} codes for {factors} concepts",
-            "Give one code a concept, in the same order, or let the codes be aligned.",
+            "Give one code per concept, in the same order, or let the codes be aligned.",
         )
 
 

@@ -347,7 +347,7 @@ def completeness_of(accuracy: float, network_accuracy: float, chance: float) -> 
         raise MetricError(
             f"Completeness cannot be computed: the network's accuracy is {network_accuracy:g}, and "
             f"chance is {chance:g}.",
-            todo="Give the share of rows that the network tells right, above chance to 1.",
+            todo="Give the share of rows that the network gets right, above chance and up to 1.",
         )
     return (accuracy - chance) / (network_accuracy - chance)
 

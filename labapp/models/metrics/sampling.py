@@ -86,7 +86,7 @@ def instance_source(
         return RowSampler(codes, factors)
     raise _refuse(
         "the metric takes either codes and factors or a sampler",
-        "Give the two tables, or the sampler alone.",
+        "Give the two tables, or only the sampler.",
     )
 
 

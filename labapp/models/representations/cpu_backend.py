@@ -375,6 +375,6 @@ def try_decoder(architecture: Architecture, width: int, forward: Forward) -> For
         raise ModelError(
             f"The weights do not make a decoder: z = 0 decodes to shape {trial.shape[1:]}, "
             "or to values that are not finite.",
-            todo="Take a fresh copy of the model package from where it was published.",
+            todo="Get a fresh copy of the model package from where it was published.",
         )
     return forward

@@ -293,9 +293,9 @@ def load_held_out(card: ModelCard, folder: Path | None) -> Split:
     """The data that a model is measured on. Raises ModelError and DatasetError, see `evaluate`."""
     if card.data is None or (card.held_out_error is None and card.code_agreement is None):
         raise ModelError(
-            f"{card.id} has no held-out data: there is nothing to evaluate.",
+            f"{card.id} has no held-out data, so there is nothing to evaluate.",
             safe="The model is in order.",
-            todo="Evaluate a model of a data set.",
+            todo="Evaluate a model that has a data set.",
         )
     data = card.data.load(folder)
     _same_files(card, data.files)
@@ -308,7 +308,7 @@ def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
     if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
         raise DatasetError(
             f"{', '.join(others)}: not the file that {card.id} learned from.",
-            todo="Take a fresh copy of the data; the hashes are on the model's card.",
+            todo="Get a fresh copy of the data; the hashes are on the model's card.",
         )
 
 
@@ -324,9 +324,9 @@ def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
     held = len(data.held)
     if not isinstance(decoder.card.objective, InfoGan) and len(decoder.latents) != held:
         raise ModelError(
-            f"{decoder.id} holds {len(decoder.latents)} encodings for {held} held-out instances: "
-            "its latents and its card do not belong together.",
-            todo="Take a fresh copy of the package.",
+            f"{decoder.id} has {len(decoder.latents)} encodings for {held} held-out instances, "
+            "so its latents and its card do not match.",
+            todo="Get a fresh copy of the package.",
         )
     return decoder.latents
 

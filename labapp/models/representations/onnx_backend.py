@@ -29,8 +29,8 @@ Run = Callable[[Float32], Float32]
 
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 _SAFE = "No model was loaded."
-_FINITE = "Mend the model (a division by 0, a logarithm of 0, an overflow) and export it anew."
-_FRESH = "Take a fresh copy of the model package, or import the model again (labapp models import)."
+_FINITE = "Fix the model (a division by 0, a logarithm of 0, an overflow) and export it again."
+_FRESH = "Get a fresh copy of the model package, or import the model again (labapp models import)."
 
 
 def choose_device(configured: str | None) -> str:
@@ -43,7 +43,7 @@ def choose_device(configured: str | None) -> str:
         raise DeviceMissing(
             "The ONNX Runtime that is installed here does not compute on CUDA.",
             safe=_SAFE,
-            todo="Install onnxruntime-gpu in its place, or leave --device out.",
+            todo="Install onnxruntime-gpu instead, or leave --device out.",
         )
     return "cuda"
 
@@ -196,7 +196,7 @@ def compute_output(
             if options.terminate:
                 why = f"it was still computing after {SECONDS} seconds"
                 raise _make_graph_error(
-                    name, why, "Take another model, or import it again."
+                    name, why, "Use another model, or import it again."
                 ) from error
             raise
     return output

@@ -84,7 +84,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
         if len(matches) > 1:
             raise ModelError(
                 f"The id {text!r} names two models: {' and '.join(map(str, matches))}.",
-                safe=f"{_SAFE} Both are as they were.",
+                safe=f"{_SAFE} Both are unchanged.",
                 todo="Move one of the two out of its models folder, or make it again under "
                 "another id.",
             )
@@ -101,7 +101,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
         for other in KINDS.keys() - {card}:
             if (folder / other).is_file() or text in list_packages(root, card=other):
                 raise ModelError(
-                    f"The model {text!r} is {KINDS[other]}; asked for is {KINDS[card]}.",
+                    f"The model {text!r} is {KINDS[other]}, but {KINDS[card]} is needed.",
                     safe=_SAFE,
                     todo="Name another model: labapp models list shows what each is.",
                 )
@@ -119,7 +119,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
         there = ", ".join(known[:MANY]) or "none"
         more = f" and {len(known) - MANY} more" if len(known) > MANY else ""
         raise ModelNotFound(
-            f"There is no model {text!r}: neither an id nor a folder with a {card}."
+            f"There is no model {text!r}: it is neither an id nor a folder with a {card}."
             + (f" Did you mean {near[0]!r}?" if near else ""),
             safe=_SAFE,
             todo=f"Ids are looked up in {where}. {MAKING[card]} to have it there. "
@@ -138,7 +138,7 @@ def places(model: str, root: Path | None = None, *, card: str = cards.CARD) -> l
             continue
         if folder.resolve() != parent.resolve() / model:
             raise ModelError(
-                f"The model {model!r} is a link out of the models folder {parent}.",
+                f"The model {model!r} is a link that leads out of the models folder {parent}.",
                 safe=_SAFE,
                 todo="Give the folder's full path if that model is meant.",
             )
@@ -229,7 +229,7 @@ def load_package(
         raise ModelError(
             f"The package {folder} calls itself {card.id!r}, not {path_or_id!r}.",
             safe=_SAFE,
-            todo="Put the package back under its own id.",
+            todo="Move the package back to the folder of its own id.",
         )
     if isinstance(card.made_by.source, ClosedForm):
         return _load_closed_form(folder, card, card.made_by.source)
@@ -268,10 +268,10 @@ def _load_closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Load
     ]
     if stray or card.weights_sha256 or card.latents_sha256:
         raise ModelError(
-            f"{folder} is a closed form: it has no weights and no latents, found "
-            f"{', '.join(stray) or 'their hashes in the card'}.",
+            f"{folder} is a formula without weights and latents, but "
+            f"{', '.join(stray) or 'their hashes in the card'} was found.",
             safe=_SAFE,
-            todo="Take a fresh copy of the package.",
+            todo="Get a fresh copy of the package.",
         )
     latents = source.sample_prior(PRIOR_SAMPLE, PRIOR_SEED)
     return _make_decoder(card, (latents, percentiles_of(latents)), source.decode)
@@ -281,9 +281,9 @@ def _load_trained(folder: Path, card: ModelCard, device: str | None, threads: in
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
             f"The card in {folder} states no weights_sha256 and latents_sha256: "
-            "its files cannot be recognised.",
+            "labapp cannot check that its files are the right ones.",
             safe=_SAFE,
-            todo="Take a fresh copy of the package.",
+            todo="Get a fresh copy of the package.",
         )
     if isinstance(card.made_by.source, OnnxGraph):
         return _whole(folder, card, card.weights_sha256, device, threads)
@@ -372,7 +372,7 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
     where = folder / files.LATENTS
 
     def refuse(what: str) -> ModelError:
-        return ModelError(f"{where} {what}.", safe=_SAFE, todo="Take a fresh copy of the package.")
+        return ModelError(f"{where} {what}.", safe=_SAFE, todo="Get a fresh copy of the package.")
 
     needed = {"latents", "percentiles"}
     if card.architecture == cards.PYTHON:
@@ -460,8 +460,8 @@ def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
     """
     if folder.exists():
         raise ModelError(
-            f"{folder} exists; a model package is never overwritten.",
-            safe="The package there was not touched.",
+            f"{folder} already exists, and a model package is never overwritten.",
+            safe="The existing package was not touched.",
             todo="Give another output folder, or move the old package away.",
         )
     root, model = folder.parent.parent, f"{folder.parent.name}/{folder.name}"
@@ -472,6 +472,6 @@ def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
         raise ModelError(
             f"The id {model!r} is taken by the model in {taken[0]}: another model in {root} would "
             "have the same id.",
-            safe="The model there was not touched, and nothing was written.",
+            safe="The existing model was not touched, and nothing was written.",
             todo="Choose another id, or give an output folder of its own.",
         )

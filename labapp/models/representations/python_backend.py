@@ -80,7 +80,7 @@ def locate(function: str) -> Code:
     module, colon, name = function.partition(":")
     if not (colon and _is_dotted_name(module) and _is_dotted_name(name)):
         raise ModelError(
-            f"{function!r} names no function of a package.",
+            f"{function!r} does not name a function of a package.",
             safe=_SAFE,
             todo="Write package:function, such as my_decoders:decode, or my_decoders.pca:decode.",
         )
@@ -191,7 +191,7 @@ def _digest(path: Path) -> str:
             raise ModelError(
                 f"The package {path.name} has more than {LARGEST // reading.MIB} MiB of files.",
                 safe=_SAFE,
-                todo="Put the decoder into a package of its own, with its own files alone.",
+                todo="Put the decoder into a separate package that contains only its own files.",
             )
         total.update(f"{file.relative_to(path).as_posix()}\n{len(content)}\n".encode() + content)
     return total.hexdigest()
@@ -295,10 +295,10 @@ def require(card: ModelCard) -> Code:
         other = f", version {code.version}" if code.version != version else ""
         raise ModelError(
             f"The model {card.id} is computed by the Python package {stated.get('package')}, "
-            f"version {version}; the package that is installed here is another{other}: "
-            "its files are not those of the import.",
+            f"version {version}; the package that is installed here is different{other}: its "
+            "files are not those of the import.",
             safe=_SAFE,
-            todo="Put the files back as they were, or import the model again under another id "
+            todo="Restore the files, or import the model again under another id "
             "(labapp models import --python).",
         )
     return code
@@ -345,7 +345,7 @@ def _make_changed_error(card: ModelCard, why: str) -> ModelError:
     return ModelError(
         f"The model {card.id} is no longer what was imported: {why}.",
         safe=_SAFE,
-        todo=f"{_changes(card)} Put it back, or import the model again under another id.",
+        todo=f"{_changes(card)} Restore it, or import the model again under another id.",
     )
 
 

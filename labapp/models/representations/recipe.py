@@ -141,7 +141,7 @@ def _require_folder(folder: Path | None, name: str) -> Path:
     if folder is None:
         raise DatasetError(
             f"The files of {name}, which the model learns from, do not come with labapp.",
-            todo="Give the folder that holds them with --data.",
+            todo="Give their folder with --data.",
         )
     return folder
 

@@ -86,7 +86,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
     """
     if path.suffix.lower() != ".png":
         raise ModelError(
-            f"A sheet is a PNG file; {path} is not called one.",
+            f"A sheet is a PNG file, but the name {path} does not end in .png.",
             todo="Name a file that ends in .png with --out.",
         )
     content = draw(sheet)
@@ -95,7 +95,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
             if path.is_file() and path.read_bytes() == content:
                 return path
             raise ModelError(
-                f"{path} exists and is not this sheet.",
+                f"{path} already exists and is not this sheet.",
                 safe="It was not touched.",
                 todo="Move it away, or name another file with --out.",
             )
@@ -104,7 +104,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
     except OSError as error:
         raise ModelError(
             f"The sheet {path} cannot be written: {error.strerror}.",
-            safe="The model is in order; nothing else was written.",
+            safe="The model is in order, and nothing else was written.",
             todo="Name a file in a folder you may write to with --out.",
         ) from error
     return path

@@ -57,9 +57,10 @@ class TraversalSheet:
         drawn = "the prior" if self.sampling == "prior" else "the held-out sample"
         words = {1: "one state", 2: "two states", 3: "three states"}
         at = words.get(states, f"{states} states")
-        return f"Each row moves one slider and leaves the others, at {at} drawn from {drawn}." + (
-            f" {self.axis()}" if self.display == "series" else ""
-        )
+        return (
+            f"Each row moves one slider and leaves the others unchanged, at {at} drawn from "
+            f"{drawn}."
+        ) + (f" {self.axis()}" if self.display == "series" else "")
 
     def axis(self) -> str:
         """The limits of its charts, as a sentence."""

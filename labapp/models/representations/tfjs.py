@@ -251,14 +251,14 @@ def find(source: Path) -> PackagePaths:
         whole = weights.parent
     if not (weights / MANIFEST).is_file():
         newer = (
-            " It has a model.json, as newer versions write."
+            " It has a model.json, which newer versions write."
             if any((folder / "model.json").is_file() for folder in (source, source / WEB))
             else ""
         )
         raise refuse(
             f"There is no published package at {source}: neither {MANIFEST} nor "
             f"{WEB}/{MANIFEST} is there.{newer}",
-            todo="Give the folder that holds config.json and decoder_web.",
+            todo="Give the folder that contains config.json and decoder_web.",
         )
     if not (whole / CONFIG).is_file():
         raise refuse(f"The published package lacks {whole / CONFIG}.")
@@ -303,14 +303,14 @@ def _notes(config: Config) -> str:
             f"Limits are those of the whole held-out split; {of_sample}, and the percentiles were "
             "computed from them."
         )
-    return f"Imported from a TensorFlow.js package, whose files origin lists. {rest}"
+    return f"Imported from a TensorFlow.js package (`origin` lists its files). {rest}"
 
 
 def _derive_id(dataset: str, name: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     if not slug:
         raise refuse(
-            f"No id can be made from the folder's name {name!r}.",
+            f"The folder's name {name!r} cannot be turned into an id.",
             todo=f"Give one with --id, for example {dataset}/published-vae.",
         )
     return f"{dataset}/published-{slug}"
@@ -607,7 +607,7 @@ def recognise(tensors: Mapping[str, Array]) -> PublishedNetwork:
     problems = list(nearest.problems(result))
     if problems:
         raise refuse(
-            f"The tensors are most like those of {nearest.architecture}, but "
+            f"The tensors are most similar to those of {nearest.architecture}, but "
             f"{format_problems(problems)}."
         )
     floats = {name: values.astype(np.float32) for name, values in result.items()}
@@ -752,7 +752,7 @@ SHOWN = 4
 Value = TypeVar("Value")
 
 
-def refuse(what: str, todo: str = "Take a fresh copy of the published package.") -> ModelError:
+def refuse(what: str, todo: str = "Get a fresh copy of the published package.") -> ModelError:
     """The error for a package that is not imported."""
     return ModelError(what, todo=todo)
 
@@ -781,7 +781,7 @@ def parse(path: Path, content: bytes, adapter: TypeAdapter[Value]) -> Value:
             for detail in error.errors(include_url=False, include_input=False)
         ]
         raise refuse(
-            f"{path} is not as TensorFlow.js packages are: {format_problems(problems)}."
+            f"{path} does not look like a TensorFlow.js package: {format_problems(problems)}."
         ) from error
 
 

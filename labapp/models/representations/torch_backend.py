@@ -81,9 +81,9 @@ def load_weights(network: nn.Module, weights: Mapping[str, Float32], path: Path)
     if expected != {name: values.shape for name, values in weights.items()}:
         wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
         raise ModelError(
-            f"{path} does not hold the weights of its card's network: {', '.join(wrong[:3])}.",
+            f"{path} does not contain the weights of its card's network: {', '.join(wrong[:3])}.",
             safe="No model was loaded.",
-            todo="Take a fresh copy of the package.",
+            todo="Get a fresh copy of the package.",
         )
     network.load_state_dict(
         {name: torch.from_numpy(values) for name, values in weights.items()}, strict=False

@@ -88,7 +88,7 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
                 return place, masked_pictures.png(stimulus_set, wanted)
         ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
         raise StimuliError(
-            f"{ref!r} is made of the stimulus set {wanted.stimuli!r}, which is not at hand.",
+            f"{ref!r} is made from the stimulus set {wanted.stimuli!r}, which is not available.",
             todo=f"Name a picture of one of these: {ids}.",
         )
     there = [n for n, s in enumerate(stimulus_sets) if pictures.path_of(s.folder, ref).exists()]
@@ -96,7 +96,7 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
     if len(set(contents.values())) > 1:
         names = " and ".join(stimulus_sets[n].id for n in there)
         raise StimuliError(
-            f"{ref!r} is one picture in {names}, but not the same.",
+            f"{ref!r} names different pictures in {names}.",
             safe="No session was opened.",
             todo="Rename it in one of them, and import that set again.",
         )
@@ -163,7 +163,7 @@ class Gallery:
             raise StimuliError(
                 f"The file {name} of this session is not the picture that was kept.",
                 safe="Everything recorded is safe.",
-                todo="Put the file back, or begin a new session.",
+                todo="Restore the file, or begin a new session.",
             )
         pixels = pictures.decode_picture(content, name)
         pixels.flags.writeable = False
@@ -204,9 +204,9 @@ class RecordedGallery(Gallery):
         if not self._sets or (self._missing and not pictures.is_bird(ref)):
             raise StimuliError(
                 f"The picture {ref!r} was not kept with this session, and the stimulus set "
-                f"{', '.join(map(repr, self._missing))} is not here as it was.",
+                f"{', '.join(map(repr, self._missing))} is not here, or was changed.",
                 safe="Everything recorded is safe.",
-                todo="Bring the stimulus set back as it was.",
+                todo="Restore the original stimulus set.",
             )
         content = _content(self._sets, ref)[1]
         pixels = pictures.decode_picture(content, f"picture{_ending(ref)}")

@@ -92,7 +92,7 @@ def find(reference: str | Path) -> Path:
         if len(matches) > 1:
             raise StimuliError(
                 f"The id {name!r} names two stimulus sets: {' and '.join(map(str, matches))}.",
-                safe="Both are as they were.",
+                safe="Both are unchanged.",
                 todo="Move yours elsewhere and name its folder in your study, or give its folder "
                 "and its manifest another id.",
             )
@@ -102,13 +102,13 @@ def find(reference: str | Path) -> Path:
         return folder
     if files.is_file(folder / HEADER):
         raise StimuliError(
-            f"The stimulus set in {name} is made of tables, which no study can name.",
+            f"The stimulus set in {name} consists of tables, which a study cannot name.",
             todo=f"Import it with `labapp stimuli import {name}`, and name the id in its {HEADER}.",
         )
     names = ", ".join(dict.fromkeys(path.name for path in set_folders())) or "none"
     raise StimuliNotFound(
         f"There is no stimulus set {name!r}.",
-        todo=f"Known are: {names}. A folder of your own is taken by `labapp stimuli import DIR`.",
+        todo=f"Known sets: {names}. Import your own folder with `labapp stimuli import DIR`.",
     )
 
 
@@ -122,7 +122,7 @@ def load(reference: str | Path) -> StimulusSet:
     if folder != Path(reference) and manifest.id != str(reference):
         raise StimuliError(
             f"The stimulus set in {folder} calls itself {manifest.id!r}.",
-            todo="Put it back under its own id.",
+            todo="Move it back to the folder of its own id.",
         )
     return StimulusSet(manifest, folder, hashlib.sha256(content).hexdigest())
 
@@ -240,9 +240,9 @@ def refuse_shipped(set_id: str) -> None:
     not one of the user's own folder."""
     if (shipped_folder() / set_id).exists():
         raise StimuliError(
-            f"{set_id} comes with the program; studies that name it show that one.",
-            todo="Give the new set another id where the command takes one (--id), or say with "
-            "--out where it goes and name its folder in your study.",
+            f"{set_id} comes with the program, and studies that name it show that set.",
+            todo="Give the new set another id (--id, if the command has it), or choose its "
+            "folder with --out and name this folder in your study.",
         )
 
 
@@ -250,7 +250,8 @@ def refuse_existing(folder: Path) -> None:
     """Raises StimuliError where there is something at a place to write."""
     if folder.exists():
         raise StimuliError(
-            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
+            f"{folder} already exists, and nothing is overwritten.",
+            todo="Name a folder that does not exist.",
         )
 
 
@@ -264,7 +265,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     except OSError as error:
         raise StimuliError(
             f"{folder} cannot be written: {error.strerror}.",
-            todo="Make room, or choose a folder that can be written.",
+            todo="Free some space, or choose a folder where you may write.",
         ) from error
 
 

@@ -323,7 +323,7 @@ def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
     except ValueError as error:
         raise StimuliError(
             f"The photo {ref.photo!r} of {stimulus_set.id} cannot be masked: {error}.",
-            todo="`labapp stimuli check` says what the set lacks.",
+            todo="`labapp stimuli check` shows what is missing in the set.",
         ) from error
 
 
@@ -349,7 +349,7 @@ def photo_of(manifest: Manifest, name: str) -> Photo:
             return photo
     raise StimuliError(
         f"The stimulus set {manifest.id} has no photo {name!r}.",
-        todo="`labapp stimuli check` and the set's manifest.json say which there are.",
+        todo="`labapp stimuli check` and the set's manifest.json list the photos.",
     )
 
 
@@ -380,8 +380,8 @@ def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> int:
     missing or damaged, or the folder exists or cannot be written."""
     if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(
-            f"The stimulus set {stimulus_set.id} is of the kind {kind}: it has no scores "
-            "by which pictures are masked.",
+            f"The stimulus set {stimulus_set.id} is of the kind {kind}, so it has no scores for "
+            "masking pictures.",
             todo="Name a set whose kind is scores.",
         )
     rows: list[dict[str, str]] = []

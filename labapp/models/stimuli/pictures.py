@@ -174,17 +174,17 @@ def open_image(content: bytes, ref: str) -> Image:
     except reading.TooManyPixels as error:
         raise StimuliError(
             f"The picture {ref!r} has {error.size[0]} × {error.size[1]} pixels.",
-            todo="Make it smaller; 512 to 1024 pixels a side are enough.",
+            todo="Make it smaller; 512 to 1024 pixels per side are enough.",
         ) from error
     except ValueError as error:
         raise StimuliError(
             f"The picture {ref!r} is not a readable PNG or JPEG file: {error}.",
-            todo="Save it again as PNG or JPEG, one picture a file.",
+            todo="Save it again as PNG or JPEG, with one picture per file.",
         ) from error
     kind = str(image.format)
     if PurePosixPath(ref).suffix.lower() not in FORMATS[kind]:
         raise StimuliError(
-            f"The picture {ref!r} is a {kind} file by another name.",
+            f"The picture {ref!r} is really a {kind} file.",
             todo=f"Call it {PurePosixPath(ref).stem}{FORMATS[kind][0]}.",
         )
     if image.mode.startswith("I"):

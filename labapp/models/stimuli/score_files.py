@@ -44,7 +44,7 @@ def decode(content: bytes, ref: str, what: str) -> NDArray[Any]:
     except ValueError as error:
         raise StimuliError(
             f"The {what} {ref!r} is not readable as .npy: {error}.",
-            todo="Write it with numpy.save, numbers alone (no objects).",
+            todo="Write it with numpy.save, with only numbers (no objects).",
         ) from error
 
 
@@ -61,12 +61,13 @@ def decode_scores(content: bytes, ref: str) -> Scores:
     values = decode(content, ref, SCORES)
     if values.dtype.kind not in "iuf":
         raise StimuliError(
-            f"The score file {ref!r} holds {values.dtype}.", todo="Save real numbers, e.g. float32."
+            f"The score file {ref!r} contains {values.dtype}.",
+            todo="Save real numbers, e.g. float32.",
         )
     if values.ndim != 2 or not all(0 < side <= LARGEST_SIDE for side in values.shape):
         raise StimuliError(
             f"The score file {ref!r} has the shape {values.shape}.",
-            todo="Save one number a pixel, shape (rows, columns); sum the channels first.",
+            todo="Save one number per pixel, shape (rows, columns); sum the channels first.",
         )
     scores = values.astype(np.float64)
     if bad := int((~np.isfinite(scores)).sum()):
@@ -105,7 +106,7 @@ def decode_answers(content: bytes, ref: str) -> Answers:
     values = decode(content, ref, ANSWERS)
     if values.dtype != np.float16 or values.ndim != 3:
         raise StimuliError(
-            f"The file of answers {ref!r} holds {values.dtype} of the shape {values.shape}.",
+            f"The file of answers {ref!r} contains {values.dtype} of the shape {values.shape}.",
             todo="Save float16 of the shape (photos, states, classes).",
         )
     with np.errstate(invalid="ignore", over="ignore"):

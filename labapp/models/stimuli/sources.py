@@ -107,8 +107,8 @@ def read(folder: Path) -> SetSource:
         return _tables(folder)
     raise StimuliError(
         f"There is no stimulus set in {folder}: it has neither {MANIFEST} nor {HEADER}.",
-        todo="Name the folder that has one of them; `labapp stimuli schema` and the page "
-        "assets/stimuli/README.md say what is in them.",
+        todo="Name the folder that contains one of them; `labapp stimuli schema` and the page "
+        "assets/stimuli/README.md describe them.",
     )
 
 

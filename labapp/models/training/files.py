@@ -33,7 +33,7 @@ LARGEST = 256 * reading.MIB
 """Most bytes of a model file, or of an array in it. The largest shipped file has 26 MB."""
 _DTYPES = {"F32": "<f4", "F16": "<f2"}
 """Types of weights: large models are stored as float16, which makes no visible difference."""
-_TODO = "Take a fresh copy of the model package from where it was published."
+_TODO = "Get a fresh copy of the model package from where it was published."
 _SAFE = "The file was not opened as a model and nothing in it was run."
 
 
@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
     """The whole file. Raises ModelError: missing, too large, or a link out of its folder."""
     try:
         if path.resolve().parent != path.parent.resolve():
-            raise _refuse(f"{path} is a link out of its model package.")
+            raise _refuse(f"{path} is a link that leads out of its model package.")
         return reading.content(path, LARGEST)
     except FileNotFoundError as error:
         raise _refuse(f"The model package lacks {path}.") from error
@@ -63,8 +63,9 @@ def _check_digest(path: Path, content: bytes, sha256: str) -> None:
     actual = digest(content)
     if actual != sha256:
         raise _refuse(
-            f"{path} is not the file of its model card: its SHA-256 is {actual[:12]}..., "
-            f"the card states {sha256[:12]}.... It is damaged, cut short or of another model."
+            f"{path} is not the file that its model card names: its SHA-256 is {actual[:12]}..., "
+            f"but the card states {sha256[:12]}.... It is damaged, incomplete or belongs to "
+            "another model."
         )
 
 
@@ -91,8 +92,8 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
         tensors = safetensors.deserialize(content)  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
         raise _refuse(
-            f"{path} is not a whole safetensors file but {_nature(content)} ({error}). "
-            "labapp opens no other kind of weights, and never a pickle."
+            f"{path} is not a complete safetensors file but {_nature(content)} ({error}). labapp "
+            "opens no other kind of weights, and never a pickle."
         ) from error
     _check_digest(path, content, sha256)
     weights: dict[str, Float32] = {}
@@ -135,7 +136,7 @@ def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:
                 with archives.member(archive, entry.filename) as stream:
                     arrays[name] = _array(f"{path}: array {name!r}", stream.read(LARGEST))
     except ValueError as error:
-        raise _refuse(f"{path} is not a whole npz file: {error}.") from error
+        raise _refuse(f"{path} is not a complete npz file: {error}.") from error
     return arrays
 
 

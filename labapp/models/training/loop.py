@@ -280,18 +280,18 @@ def restore(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
         raise ModelError(
             f"The checkpoint {path} cannot be read: {error}.",
             safe="Nothing was trained or overwritten.",
-            todo="Remove it, or train without resuming, to start afresh.",
+            todo="Remove it, or train without resuming, to start from the beginning.",
         ) from error
     if stored.recipe_sha256 != provenance.recipe_sha256:
         raise ModelError(
-            f"The checkpoint {path} was made by another recipe.",
+            f"The checkpoint {path} was made with another recipe.",
             safe="Nothing was trained or overwritten.",
-            todo="Put the recipe back, or train without resuming, to start afresh.",
+            todo="Restore the recipe, or train without resuming, to start from the beginning.",
         )
     raise ModelError(
         f"The checkpoint {path} was made on {stored.device} with {stored.threads} CPU thread(s), "
-        f"not on {provenance.device} with {provenance.threads}: the weights would be others.",
+        f"not on {provenance.device} with {provenance.threads}, so the weights would differ.",
         safe="Nothing was trained or overwritten.",
-        todo=f"Go on with --device {stored.device} --threads {stored.threads}, or start afresh "
-        "with --fresh.",
+        todo=f"Continue with --device {stored.device} --threads {stored.threads}, or start from "
+        "the beginning with --fresh.",
     )

@@ -228,7 +228,7 @@ def _caption(blocks: Sequence[PanelBlock]) -> str:
     if summed:
         sentences.append(SUMMED)
     if summed and all(is_error_repeated(block) for block in summed):
-        sentences.append("As a mean over the pixels it looks the same and is not drawn.")
+        sentences.append("The mean over the pixels looks the same and is not drawn.")
     return " ".join(filter(None, sentences))
 
 
@@ -309,8 +309,9 @@ def change(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure 
             _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
     add_group_heading(figure, label, [block.group for block in blocks_shown])
     caption = (
-        "Last minus first (n − 1) / 2 of a stage's n questions: diamond: mean over participants, "
-        "bar: ± standard error. Above the line: more in the last questions."
+        "The last (n − 1) / 2 of a stage's n questions minus the first ones. Diamond: mean over "
+        "participants; bar: ± standard error. Above the line, values are higher in the last "
+        "questions."
     )
     every = chain.from_iterable(changes_of.values() for _, changes_of in shown)
     if any(0 < own.size < SMALLEST for some in every for own in some):
@@ -488,7 +489,7 @@ def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFig
 def _dimensions_panel(ax: Axes, model: str, own: Sequence[Share], dials: int) -> None:
     sizes = sorted({share.n for share in own})
     between = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else "".join(map(str, sizes))
-    add_title(ax, model, f"n = {between} questions a dial" if own else "no question was answered")
+    add_title(ax, model, f"n = {between} questions per dial" if own else "no question was answered")
     places = np.arange(len(own))
     for place, share in zip(places, own, strict=True):
         if share.thirds:
@@ -611,15 +612,15 @@ def _pairs_caption(blocks: Sequence[PanelBlock]) -> str:
     sentences = [
         (
             "Mean difference, row minus column, in the metric's unit (k: thousands). "
-            f"{colours().more} and +: the row has more; {colours().less} and −: it has less; "
-            "the darker, the larger within its panel."
+            f"{colours().more} and +: the row's value is higher; {colours().less} and −: it is "
+            "lower. The darker the cell, the larger the difference within its panel."
         ),
         stars_told(pairs),
     ]
     if any(block.edges for block in blocks):
         sentences.append("Dark lines separate models with different numbers of dimensions.")
     if any(differences(block, comparison)[2] for block in blocks for comparison in block.compared):
-        sentences.append("No test was made of models that no participant met together.")
+        sentences.append("Models that no participant met together were not tested.")
     return " ".join(sentences)
 
 

@@ -31,28 +31,30 @@ if TYPE_CHECKING:
     from labapp.base.report.drawing import ReportFigure
 
 DEFINITIONS = {
-    "Difficulty (after the quiz)": "6 less the answer to “Stage k was easy”, as in Table A.3 of "
+    "Difficulty (after the quiz)": "6 minus the answer to “Stage k was easy”, as in Table A.3 of "
     "Ross et al. 2021.",
     "First and last questions": (
-        "Last minus first (n − 1) / 2 of the n questions that count, rounded down; error AUC "
-        "per question. Single-dimension: of the questions that were handed in; their dials come in "
-        "random order, so a change is also one over dials."
+        "Of the n questions that count, the last (n − 1) / 2 (rounded down) minus the first "
+        "ones; error AUC is per question. For single-dimension questions, only submitted ones "
+        "are used. Their dials come in random order, so a change over time is also a change "
+        "between dials."
     ),
     "Models compared": (
-        "As in Ross et al. 2021: repeated-measures ANOVA, of the participants with a value for "
-        "every model, and paired t tests, of those with both models, where participants met "
-        "several models; one-way ANOVA and t tests with pooled variance where each met one (of who "
-        "came again with another, the first counts). Models that no participant meets together are "
-        "compared apart. All p are two-sided; the corrected p is p "
-        "times all these tests of the analysis (Bonferroni), an error as a sum or as a mean over "
-        "the pixels counting once. Ours: partial and generalised eta squared, d_z (mean difference "
-        "/ sd of the differences) and Hedges' g (with the exact correction for small samples), "
-        "with 95 % intervals by noncentral F and t; tests by ranks (Friedman, Kruskal-Wallis, "
-        "Wilcoxon, Mann-Whitney); Shapiro and Wilk's test of residuals and of differences, Brown "
-        "and Forsythe's of variances, Mauchly's of sphericity (chi-square approximation) with "
-        "Greenhouse and Geisser's correction; a linear mixed model with a random intercept of "
-        "participants (restricted maximum likelihood, Wald's test of the models) where a "
-        "participant lacks a model. All of it is in the table statistics."
+        "As in Ross et al. 2021, if participants met several models: repeated-measures ANOVA "
+        "with the participants who have a value for every model, and paired t tests with those "
+        "who have both models. If each participant met one model: one-way ANOVA and t tests "
+        "with pooled variance (if somebody came again with another model, the first counts). "
+        "Models that no participant met together are compared separately. All p are two-sided. "
+        "The corrected p is p times the number of all these tests in the analysis (Bonferroni); "
+        "the error as a sum and as a mean over the pixels counts once. Ours: partial and "
+        "generalised eta squared, d_z (mean difference / sd of the differences) and Hedges' g "
+        "(with the exact correction for small samples), with 95 % intervals from noncentral F "
+        "and t; tests by ranks (Friedman, Kruskal-Wallis, Wilcoxon, Mann-Whitney); the "
+        "Shapiro-Wilk test of residuals and differences, the Brown-Forsythe test of variances, "
+        "and Mauchly's test of sphericity (chi-square approximation) with the "
+        "Greenhouse-Geisser correction; and, if a participant lacks a model, a linear mixed "
+        "model with a random intercept for each participant (restricted maximum likelihood, "
+        "Wald test of the models). All of it is in the table statistics."
     ),
 }
 DONE = (

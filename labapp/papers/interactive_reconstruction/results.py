@@ -471,7 +471,7 @@ SCORE_METRICS = (
     Metric("understood_dimensions", "Understood the dimensions", "1–5", 1.0, 2, (1, 5)),
 )
 """What questionnaires say of a stage, by the names of their scores (Table A.3, Figure 9); the
-difficulty after the quiz is 6 less the answer to “Stage k was easy”."""
+difficulty after the quiz is 6 minus the answer to “Stage k was easy”."""
 
 
 def metrics_of(task: str) -> tuple[Metric, ...]:

@@ -55,19 +55,19 @@ FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}
 BESIDE = 3
 """So many pairs are columns; more are rows."""
 NOT_THEIRS = (
-    "“Paper” is what Ross et al. (CHI 2021) print for a study, task and data set like "
-    "these, with other participants and, unless their models were imported, with other models of "
-    "the same name: for orientation, not to be reproduced. Standard deviations there are of the "
-    "population (σ)."
+    "“Paper” gives the values that Ross et al. (CHI 2021) report for such a study, task and "
+    "data set. They come from other participants and, unless their models were imported, from "
+    "other models of the same name. They are for orientation, and need not be reproduced. Their "
+    "standard deviations are those of the population (σ)."
 )
 OF_CARDS = (
-    "MSE, DCI and MIG are from the cards of the models with these ids on this computer: the sum of "
-    "squared errors of a held-out instance, with encodings drawn from the posterior where there is "
-    "one, and disentanglement as the paper's code computes it."
+    "MSE, DCI and MIG come from the cards of the models with these ids on this computer. MSE is "
+    "the sum of squared errors of a held-out instance, with encodings drawn from the posterior "
+    "if there is one; DCI and MIG are computed as in the paper's code."
 )
 STARS = (
-    "Stars are of the p that is not corrected, as in the paper: * p < .05, ** < .01, *** < .001, "
-    "**** < .0001; none where n is below 5."
+    "Stars are for the uncorrected p, as in the paper: * p < .05, ** < .01, *** < .001, "
+    "**** < .0001; there are none if n is below 5."
 )
 
 
@@ -109,8 +109,8 @@ def about_models(models: Iterable[str]) -> Iterator[Html]:
             others.setdefault(why, []).append(model)
     for why, standing in others.items():
         yield paragraph(
-            f"{', '.join(standing)}: {why} The published tables (Table 2 and those after it) are "
-            "of other models: where they appear next to ours, they are for orientation.",
+            f"{', '.join(standing)}: {why} The published tables (from Table 2 on) describe other "
+            "models; next to ours, they are for orientation.",
             "note",
         )
 
@@ -183,7 +183,7 @@ def of_task(task: str, results: Sequence[GroupResults]) -> Iterator[Html]:
 def _describe_tests(result: GroupResults) -> str:
     n = result.n_tests
     if n == 0:
-        return "No analysis of variance and no t test could be made."
+        return "Neither an analysis of variance nor a t test was possible."
     return (
         f"{count(n, 'test')} (analyses of variance and t tests) were made over all groups and "
         f"metrics of this analysis: Bonferroni's threshold is {plain(result.threshold)}, and p "
@@ -281,7 +281,11 @@ def _omnibus(result: GroupResults, comparison: Compared) -> Html:
     if omnibus is None:
         return text(NONE)
     printed = f"paper {omnibus.published}" if omnibus.published else ""
-    left = f"{omnibus.n_left_out} without all models left out" if omnibus.n_left_out else ""
+    left = (
+        f"{omnibus.n_left_out} without a value for every model left out"
+        if omnibus.n_left_out
+        else ""
+    )
     if omnibus.p is None:
         return _lines(NONE, omnibus.why, left, printed)
     general = next(iter(comparison.of(VARIANCE, test=GENERALISED)), None)
@@ -387,9 +391,9 @@ TITLES = {
 }
 """By the name of a check over all models."""
 READ = (
-    "A small p of a check says that what a test assumes does not hold. Tests by ranks assume no "
-    "normal distribution; Greenhouse and Geisser's correction no sphericity; the mixed model is "
-    "fitted where a participant lacks a model, with all others' values too."
+    "A small p in a check means that an assumption of a test does not hold. Tests by ranks do "
+    "not assume a normal distribution, and the Greenhouse-Geisser correction does not assume "
+    "sphericity. If a participant lacks a model, a mixed model is fitted to all values."
 )
 
 

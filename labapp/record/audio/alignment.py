@@ -67,7 +67,7 @@ def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int
     if not anchors:
         raise RecordError(
             "The sound has no time marks, so it cannot be placed on the session's clock.",
-            safe="The sound file itself is whole.",
+            safe="The sound file itself is complete.",
             todo="Use it without alignment.",
         )
     frames = np.array([anchor[0] for anchor in anchors], dtype=np.float64)

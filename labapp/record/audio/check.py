@@ -217,7 +217,7 @@ def _wait_for(probe: MicrophoneProbe, seconds: float) -> NDArray[np.int16]:
             raise DeviceGone(
                 f"The microphone {probe.device.label!r} gives no sound.",
                 safe="Nothing was recorded.",
-                todo="Plug it in again, or choose another.",
+                todo="Plug it in again, or choose another one.",
             )
         time.sleep(TICK_S)
     return samples[-wanted:]

@@ -110,7 +110,7 @@ class ProcessOutput:
                 decode_message(str(answer["what"]), answer.get("message"))
                 if "what" in answer
                 else Message("speaker_no_answer"),
-                safe="A replay goes on without sound.",
+                safe="The replay continues without sound.",
                 todo="Choose an output in the system's sound settings.",
             )
         self.rate = int(answer["rate"])
@@ -262,7 +262,7 @@ class _Speaker:
         refused = Message("speaker_not_opened", problem=devices.in_words(problem))
         raise AudioError(
             Message("speaker_none") if none else refused,
-            safe="A replay goes on without sound.",
+            safe="The replay continues without sound.",
             todo="Choose an output in the system's sound settings.",
         ) from problem
 

@@ -137,9 +137,9 @@ def _open(device: Device) -> PortAudioInput:
     match = next((d for d in list_devices(refresh=False) if d.spec == device.spec), None)
     if match is None:
         raise DeviceGone(
-            f"The microphone {device.label!r} is not there any more.",
+            f"The microphone {device.label!r} is no longer available.",
             safe="Nothing was recorded from it.",
-            todo="Plug it in again, or choose another.",
+            todo="Plug it in again, or choose another one.",
         )
     return PortAudioInput(match, match.default_rate)
 

@@ -495,7 +495,7 @@ class PlacedFile:
         if self.known_fit is not None:
             return self.known_fit
         if not LOWEST_RATE <= self.rate <= HIGHEST_RATE:
-            raise RecordError(f"{self.name} cannot have {self.rate} frames a second.")
+            raise RecordError(f"{self.name} cannot have {self.rate} frames per second.")
         breaks = (first + frames for first, frames, _ in self.gaps)
         self.known_fit = fit_clock(self.anchors, self.rate, breaks)
         return self.known_fit

@@ -189,7 +189,7 @@ class Recorder:
         thread.join(timeout_s)
         if thread.is_alive():
             raise AudioError(
-                f"The sound recording did not end within {timeout_s:g} s.",
+                f"The sound recording could not be ended within {timeout_s:g} s.",
                 safe=f"Sound up to the last second is in {self.path}.",
                 todo="Close the program; `labapp sessions recover` repairs the file if needed.",
             )
@@ -258,7 +258,7 @@ class Recorder:
             # after its last sound.
             if beat_ns is not None and time.perf_counter_ns() - beat_ns > STALL_S / 2 * NS:
                 self._still_since_ns = beat_ns
-                return "the sound recorder stood still and is started again"
+                return "the sound recorder froze and is being restarted"
             return Message("microphone_stalled", seconds=limit)
         return self._watcher.gone() or ""
 
@@ -373,12 +373,12 @@ def next_take(folder: Path, segment: int) -> int:
 def _no_file(path: Path, error: OSError) -> AudioError:
     if isinstance(error, FileExistsError) and path.exists():
         return AudioError(
-            f"The sound file {path} exists already; it is never overwritten.",
-            safe="The file is as it was.",
+            f"The sound file {path} already exists and is never overwritten.",
+            safe="The file is unchanged.",
             todo="Continue the session with `labapp sessions resume`, which begins a new file.",
         )
     return AudioError(
-        f"The sound file {path} cannot be made: {error.strerror or error}.",
-        safe="Nothing was recorded; the session folder is as it was.",
-        todo="Free space or choose another data folder (--data).",
+        f"The sound file {path} cannot be created: {error.strerror or error}.",
+        safe="Nothing was recorded, and the session folder is unchanged.",
+        todo="Free some space, or choose another data folder (--data).",
     )

@@ -307,7 +307,7 @@ class SessionResumed(Payload):
 
 @kind("session.completed", version=2, durable=True)
 class SessionCompleted(Payload):
-    """Every part of the plan was done. From version 2 on, no duration counts what follows."""
+    """Every part of the plan was completed. From version 2 on, no duration counts what follows."""
 
 
 @kind("session.ended", version=2, durable=True)

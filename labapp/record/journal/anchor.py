@@ -54,8 +54,8 @@ HEAD, LOCKED, REWRITING, GONE = "head", "locked", "rewriting", "gone"
 REDACTED, UNREDACTED, ACCEPTED = "redacted", "unredacted", "accepted"
 
 BEYOND = (
-    "someone who changes a file and the anchor together, and computes all hashes again, or puts "
-    "back both from a backup of the same day. Keep a copy of the anchor outside of the data folder"
+    "someone who changes a file and the anchor together and recomputes all hashes, or restores "
+    "both from a backup of the same day. Keep a copy of the anchor outside the data folder"
 )
 """What the anchor cannot show, since no key seals it."""
 
@@ -304,7 +304,7 @@ def _unreadable(path: Path, error: OSError) -> RecordError:
     return RecordError(
         f"{path} cannot be read ({error.strerror or error}): it records what was redacted.",
         safe="No sound or text was released.",
-        todo="Make it readable, or put back a copy of it.",
+        todo="Make it readable, or restore a copy of it.",
     )
 
 

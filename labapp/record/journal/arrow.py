@@ -79,7 +79,7 @@ def rows_of(content: bytes, place: str) -> list[Row]:
         raise RecordError(
             f"The journal {place} is damaged or is not a journal ({error}).",
             safe="It was only read; nothing was changed.",
-            todo="Export the session again, or take another copy of the bundle.",
+            todo="Export the session again, or use another copy of the bundle.",
         ) from error
     return rows
 

@@ -135,8 +135,8 @@ def add(session: Path, line: Mapping[str, Any], log: str = DECISIONS) -> None:
         anchor.add_line(path, {"session": session.name, **line})
     except OSError as error:
         raise DataFolderError(
-            f"The decision could not be kept in {path} ({error.strerror or error}).",
-            safe="The sessions and the decisions before it are as they were.",
+            f"The decision could not be saved in {path} ({error.strerror or error}).",
+            safe="The sessions and earlier decisions are unchanged.",
             todo="Free some space, or make sure that you may write there.",
         ) from error
 
@@ -183,8 +183,8 @@ def add_comment(session: Path, text: str) -> None:
         anchor.add_line(path, line)
     except OSError as error:
         raise DataFolderError(
-            f"The remark could not be kept in {path} ({error.strerror or error}).",
-            safe="The sessions and the remarks before it are as they were.",
+            f"The remark could not be saved in {path} ({error.strerror or error}).",
+            safe="The sessions and earlier remarks are unchanged.",
             todo="Free some space, or make sure that you may write there.",
         ) from error
 
@@ -216,8 +216,8 @@ def forget_comments(session: Path, log: str = COMMENTS) -> int:
             f"The remarks on {session.name} could not be removed from {path} "
             f"({error.strerror or error}).",
             safe="They are still there.",
-            todo="See that you may read and write that file, and withdraw the session again; that "
-            "goes on where it stopped.",
+            todo="Make sure that you may read and write that file, and withdraw the session "
+            "again: it continues where it stopped.",
         ) from error
     return len(entries) - len(left)
 
@@ -312,10 +312,10 @@ def _read_withdrawals(study: Path, *, listed: bool = False) -> dict[str, Withdra
         if not read and not listed:
             raise RecordError(
                 f"Line {number} of {study / WITHDRAWN} cannot be read: it says that somebody "
-                "withdrew, and not who.",
+                "withdrew, but not who.",
                 safe="It was only read; no data of the study were used.",
-                todo="Correct the line from your own notes of who withdrew, or from a copy of the "
-                "file; remove it only where you are sure that it names nobody.",
+                todo="Correct the line from your own notes of who withdrew, or from a copy of "
+                "the file. Remove it only if you are sure that it names nobody.",
             )
         result |= {withdrawal.folder: withdrawal for withdrawal in read}
     return result
@@ -330,9 +330,9 @@ def _lines(study: Path) -> Iterator[tuple[int, str, tuple[Withdrawal, ...]]]:
         text = files.content(path, LARGEST_LIST).decode("utf-8", "replace")
     except OSError as error:
         raise RecordError(
-            f"{path} cannot be read ({error.strerror}): nobody can tell who withdrew.",
+            f"{path} cannot be read ({error.strerror}), so it is not known who withdrew.",
             safe="No data of the study were used.",
-            todo="Make it readable, or put back a copy of it.",
+            todo="Make it readable, or restore a copy of it.",
         ) from error
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):

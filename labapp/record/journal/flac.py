@@ -266,7 +266,7 @@ class _DecodedFile(io.RawIOBase):
         return RecordError(
             f"{self._name} {what}{why}.",
             safe="It was only read; nothing was changed.",
-            todo="Take another copy of the bundle, or export the session again.",
+            todo="Use another copy of the bundle, or export the session again.",
         )
 
 

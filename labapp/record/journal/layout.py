@@ -133,8 +133,8 @@ def refuse_inside(path: Path) -> None:
         else:
             continue
         raise UsageError(
-            f"{path} lies in {where}, and only the session itself is kept there.",
-            todo="Name a place outside of it.",
+            f"{path} is inside {where}, where only the session itself is kept.",
+            todo="Name a place outside it.",
         )
 
 
@@ -176,8 +176,8 @@ class FolderName:
             return datetime.strptime(self.utc, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         except ValueError as error:
             raise RecordError(
-                f"The name of the folder {self} holds no time.",
-                todo="Give the folder its name back, or move it away.",
+                f"The name of the folder {self} does not contain a time.",
+                todo="Give the folder its old name back, or move it away.",
             ) from error
 
     @property
@@ -321,5 +321,5 @@ def _unreadable(place: str, error: Exception) -> RecordError:
     return RecordError(
         f"{place} cannot be read ({error}).",
         safe="It was only read; nothing was changed.",
-        todo="Check that it is there and whole.",
+        todo="Check that it exists and is complete.",
     )

@@ -144,7 +144,7 @@ def _of_study(study: Path, *stamp: int) -> Mapping[str, Mapping[str, Merged]]:
             f"{path} cannot be read ({error.strerror or error}): it has the answers that were "
             "merged into this study.",
             safe="It was only read; nothing was changed.",
-            todo="See that you may read it, or put back a copy of it.",
+            todo="Make sure that you may read it, or restore a copy of it.",
         ) from error
     merged: dict[str, dict[str, Merged]] = {}
     for number, (_, entry) in enumerate(lines, start=1):
@@ -161,7 +161,7 @@ def _of_study(study: Path, *stamp: int) -> Mapping[str, Mapping[str, Merged]]:
             raise RecordError(
                 f"{path}, line {number}: {error}.",
                 safe="It was only read; nothing was changed.",
-                todo="Put back a copy of the file, or remove the line and merge the file of the "
+                todo="Restore a copy of the file, or remove the line and merge the file of the "
                 "survey again: labapp participants merge.",
             ) from error
     return merged
@@ -186,7 +186,7 @@ def add(study: Path, given: Mapping[str, Merged], gone: Sequence[str], survey: s
             durable.replace(path, content)
     except OSError as error:
         raise DataFolderError(
-            f"The answers could not be kept in {path} ({error.strerror or error}).",
-            safe="The sessions and what was merged before are as they were.",
+            f"The answers could not be saved in {path} ({error.strerror or error}).",
+            safe="The sessions and answers that were merged before are unchanged.",
             todo="Free some space, or make sure that you may write there.",
         ) from error

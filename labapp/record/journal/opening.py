@@ -75,7 +75,8 @@ class SessionPlace:
         tree = bundle_tree(self.path)
         if tree is None:
             raise RecordError(
-                f"{self.path} is not a bundle (any more).", todo="Check that it is still there."
+                f"{self.path} is not a bundle (or no longer is).",
+                todo="Check that it still exists.",
             )
         return read_bundled_record(tree.below(self.prefix), f"{self.path}: {self.prefix}")
 
@@ -91,7 +92,7 @@ def session_places(path: Path) -> list[SessionPlace]:
     prefixes = session_prefixes(tree)
     if not prefixes:
         raise RecordError(
-            f"The bundle {path} holds no session.", todo="Export it again, or take another copy."
+            f"The bundle {path} contains no session.", todo="Export it again, or use another copy."
         )
     return [SessionPlace(path, prefix) for prefix in prefixes]
 
@@ -166,8 +167,8 @@ def bundle_tree(path: Path) -> Tree | None:
             names = archive.namelist()
     except (OSError, ValueError) as error:
         raise RecordError(
-            f"{path} is not a bundle: it is not a whole zip archive as labapp makes it ({error}).",
-            safe="Nothing of it was unpacked.",
+            f"{path} is not a bundle: it is not a complete zip archive made by labapp ({error}).",
+            safe="Nothing was unpacked from it.",
             todo="Give the folder of a session, a study or a bundle, or a bundle's .zip file.",
         ) from error
     roots = {name.split(layout.SOURCEDATA)[0] for name in names if f"{layout.SOURCEDATA}/" in name}
@@ -283,7 +284,7 @@ def _read_withdrawn_count(tree: Tree, bundle: Path) -> int:
     raise RecordError(
         f"{name} of {bundle}: {why}.",
         safe="It was only read; nothing was changed.",
-        todo="Take another copy of the bundle, or export the sessions again.",
+        todo="Use another copy of the bundle, or export the sessions again.",
     )
 
 

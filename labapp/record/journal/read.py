@@ -94,8 +94,8 @@ def open_journal(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Con
     if not files.is_file(path):
         if FolderName.parse(folder.name) is not None and folder.is_dir():
             todo = (
-                "Look for a copy, or a bundle made earlier, and leave what is there as it is. "
-                "Should the participant withdraw, `labapp sessions withdraw` deletes it."
+                "Look for a copy or an earlier bundle, and do not change what is there. If the "
+                "participant withdraws, `labapp sessions withdraw` deletes it."
             )
         else:
             todo = "Give a session folder (its name begins with sub-) or a bundle."
@@ -111,7 +111,7 @@ def open_journal(folder: Path, *, lenient: bool = False) -> Iterator[sqlite3.Con
         raise RecordError(
             f"The journal {path} is damaged or cannot be read ({error}).",
             safe="It was only read; nothing in the session folder was changed.",
-            todo="Keep the folder as it is, and look for a copy of it or a bundle made earlier.",
+            todo="Do not change the folder, and look for a copy of it or an earlier bundle.",
         ) from error
 
 
@@ -348,7 +348,8 @@ def _unreadable(row: Row, why: str, missing: str = "") -> RecordError:
         safe="The record was only read; nothing was changed.",
         todo=f"{missing} Install it, then try again."
         if missing
-        else "Run `labapp sessions verify` on it; if it is whole, a newer labapp wrote it: update.",
+        else "Run `labapp sessions verify` on it; if it is undamaged, a newer labapp wrote it: "
+        "update labapp.",
     )
 
 
@@ -377,12 +378,12 @@ def readable(source: str) -> Iterator[None]:
     except _UNFORESEEN as error:
         first = (str(error).strip().splitlines() or [""])[0]
         raise RecordError(
-            f"{source} holds what no session has, and cannot be read "
+            f"{source} contains something that no session has, and cannot be read "
             f"({type(error).__name__}: {first[:200]}).",
             safe="It was only read; nothing was changed.",
-            todo="Look at it with `labapp sessions verify`, and leave it out until then. If that "
-            "finds it whole, this is a mistake in labapp: keep the session, and tell who looks "
-            "after the program.",
+            todo="Check it with `labapp sessions verify`, and leave it out for now. If it is "
+            "undamaged, this is a mistake in labapp: keep the session, and tell the person "
+            "who looks after the program.",
         ) from error
 
 
@@ -623,9 +624,9 @@ def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, 
             raise RecordError(
                 f"Event {event.seq} ({event.kind}) cannot be: {why}.",
                 safe="The record was only read; nothing was changed.",
-                todo="The journal is damaged, or was changed or made by something else than "
-                "labapp: `labapp sessions verify` shows more. Take another copy of it, and leave "
-                "the session out until then.",
+                todo="The journal is damaged, or another program changed or made it: `labapp "
+                "sessions verify` shows more. Use another copy of it, and leave the session "
+                "out until then.",
             )
         yield pair
 

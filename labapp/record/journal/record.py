@@ -58,8 +58,8 @@ class Record:
             raise RecordError(
                 f"The journal of {self.source} does not begin with the session's plan.",
                 safe="It was only read; nothing was changed.",
-                todo="A session that was killed while it was being made holds nothing yet: "
-                "start a new one.",
+                todo="A session that was killed while it was being created contains nothing "
+                "yet: start a new one.",
             )
 
     @cached_property
@@ -209,7 +209,7 @@ class Record:
             why = str(error)
         raise RecordError(
             f"{ENVIRONMENT} of {self.source} is damaged ({why}).",
-            safe="The journal is not affected; it holds the same facts.",
+            safe="The journal is not affected and has the same information.",
             todo="Run `labapp sessions verify` on it.",
         )
 

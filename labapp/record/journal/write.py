@@ -239,7 +239,7 @@ class Journal:
 
     def problem(self) -> JournalError:
         """The error to raise when events cannot be stored."""
-        return _error(self.path, self.failed or "the disk does not answer")
+        return _error(self.path, self.failed or "the disk does not respond")
 
     @property
     def saved_ago_s(self) -> float:
@@ -264,7 +264,7 @@ class Journal:
                 f"{len(self._pending)} events could not be stored in {self.path}"
                 + (f" ({self.failed})." if self.failed else "."),
                 safe=f"Everything up to event {self.committed_seq} is stored.",
-                todo="Make room on the disk; `labapp sessions recover` shows what is there.",
+                todo="Free some space on the disk; `labapp sessions recover` shows what is stored.",
             )
 
     def __enter__(self) -> Self:
@@ -415,10 +415,10 @@ def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:
     """Raises JournalError for an event that no reader would take."""
     if 4 * len(text) > LONGEST and (size := len(text.encode())) > LONGEST - REST_OF_A_ROW:
         raise JournalError(
-            f"The event {unstamped.payload.kind} has {size} bytes, and a journal holds events of "
-            f"at most {LONGEST - REST_OF_A_ROW}: it was not stored.",
+            f"The event {unstamped.payload.kind} has {size} bytes, but events in a journal can "
+            f"have at most {LONGEST - REST_OF_A_ROW}, so it was not stored.",
             safe="Everything before this is stored.",
-            todo="Where it is the plan of a session, give the study fewer questions, or smaller "
+            todo="If it is the plan of a session, give the study fewer questions or smaller "
             "stimulus sets.",
         )
 
@@ -461,7 +461,8 @@ def _error(path: Path, reason: str) -> JournalError:
     return kind(
         f"{what}: {path}.",
         safe="Nothing that was recorded before is lost.",
-        todo="Make room on this disk or choose another data folder (--data), then start again."
+        todo="Free some space on this disk, or choose another data folder (--data), then start "
+        "again."
         if full
         else "Choose another data folder (--data), then start again.",
     )

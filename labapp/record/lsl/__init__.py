@@ -75,7 +75,7 @@ class SessionStreams:
             raise LslError(
                 Message("lsl_streams", error=str(error)),
                 safe="Everything else works.",
-                todo="See whether a firewall or a configuration of LSL (lsl_api.cfg) forbids it.",
+                todo="Check whether a firewall or a configuration of LSL (lsl_api.cfg) blocks it.",
             ) from error
         self.opened = LslOpened(source_id, NAMES, f"{version // 100}.{version % 100}")
         self._queue: SimpleQueue[Event | None] = SimpleQueue()

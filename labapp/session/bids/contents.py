@@ -213,7 +213,7 @@ def add_tables(bundle: BundleTarget, record: Record, version: str, *, audio: boo
         _add_table(bundle, f"{stem}-{files.label}_beh", trials, described)
         timeline = task_timeline(events, task, factors)
         _add_table(bundle, f"{stem}-{files.label}_events", timeline, described | about)
-    words = "The course of the session around its tasks, with the moderator's events."
+    words = "What happened in the session around its tasks, with the moderator's events."
     course = {"TaskName": SESSION_LABEL, "TaskDescription": words}
     _add_table(bundle, f"{stem}-{SESSION_LABEL}_events", session_timeline(events), course | about)
     if audio:
@@ -327,7 +327,7 @@ def _pieces(record: Record, name: str, samples: WavSamples) -> Iterator[NDArray[
 def _not_as_flac(record: Record, name: str, why: str) -> BundleError:
     return BundleError(
         f"{name} of {record.name} cannot be written as FLAC: {why}.",
-        safe="No bundle was made; the session folder was not touched.",
+        safe="No bundle was made, and the session folder was not touched.",
         todo="Check the session with `labapp sessions verify`, or export it with --sound wav.",
     )
 
@@ -519,56 +519,56 @@ SESSION_TYPES = {
     "part.restarted": "A stage that was interrupted began again with its first question; value is "
     "the attempt at it.",
     "part.skipped": "A part was skipped before it began: the moderator skipped its stage or "
-    "continued at a later part, or it asks about a stage that was skipped.",
-    "part.left_out": "A part was not shown because of what was answered before, as the study says.",
+    "continued at a later part, or the part asks about a skipped stage.",
+    "part.left_out": "A part was not shown because of earlier answers, as the study says.",
     "quota.counted": "How many people fell under a quota of the study before the session.",
     "quota.met": "By their answers so far, the participant falls under a quota of the study.",
-    "pause": "The session stood still; text says why.",
-    "break": "A break of the plan; the session stood still. The row of its part has its outcome.",
-    "gap": "From the end of a run that was killed to the moment the session went on.",
-    "program.stalled": "Something stood still for more than a second: value is who (program, "
-    "computer, or recorder, of the sound); text says what became of that time. The duration does "
-    "not count sleep of the computer, which text does.",
-    "clock.changed": "The computer's date and time were set; value is by how many seconds.",
+    "pause": "The session was paused; text says why.",
+    "break": "A break in the plan; the session was paused. The row of its part has its outcome.",
+    "gap": "From the end of a run that was killed to the moment the session continued.",
+    "program.stalled": "Something froze for more than a second: value says what (program, "
+    "computer, or recorder of the sound); text says what happened to that time. The "
+    "duration does not include sleep of the computer, but text does.",
+    "clock.changed": "The computer's date and time were changed; value is the number of seconds.",
     "page.turned": "A page of a text or questionnaire is on the screen; value counts from 0.",
-    "note.added": "A moderator's note, from its first key; value is the session time in s at which "
-    "it was kept (Enter).",
-    "deviation.noted": "What went otherwise than the study says, as the moderator wrote it down, "
-    "from its first key; value is the session time in s at which it was kept (Enter).",
-    "note.corrected": "A note, deviation, flag, prompt or question reads text from now on; without "
-    "text it is taken back; value is the seq of what is corrected. Onset is the first key.",
+    "note.added": "A moderator's note, from its first key; value is the session time in s at "
+    "which it was saved (Enter).",
+    "deviation.noted": "A deviation from the study, as the moderator wrote it down, from its "
+    "first key; value is the session time in s at which it was saved (Enter).",
+    "note.corrected": "The text of a note, deviation, flag, prompt or question was corrected; "
+    "without text, it was removed. Value is the seq of what is corrected. Onset is the "
+    "first key.",
     "blinding.set": "The console hides (true) or names (false) the representations to the "
     "moderator.",
     "flag.added": "A moderator's flag; value is its number, text its meaning.",
     "prompt.given": "The moderator prompted the participant.",
-    "alarm.raised": "Something needed the moderator; text is its code and detail.",
+    "alarm.raised": "An alarm for the moderator; text is its code and detail.",
     "alarm.cleared": "The alarm with this code was over.",
     "remote.opened": "Other computers can join the session from here on.",
     "remote.closed": "No other computer can join or follow the session any more.",
-    "remote.joined": "Somebody joined from another computer, or came back after a broken link; "
+    "remote.joined": "Somebody joined from another computer, or rejoined after a broken link; "
     "value is their number, text what they may do.",
-    "remote.left": "Somebody no longer takes part from another computer; value is their number, "
-    "text why.",
+    "remote.left": "Somebody left at another computer; value is their number, text why.",
     "remote.refused": "Somebody tried to join with a wrong code; value is the number of wrong "
-    "attempts at it.",
+    "attempts.",
     "remote.clock": "How well the clock of another computer agrees with the session's; value is "
     "the number of the person at it, text the largest error in s.",
-    "moderator.changed": "The session is moderated by somebody else from here on; value is their "
-    "number at another computer, empty for the session's own, text why.",
+    "moderator.changed": "Somebody else moderates the session from here on; value is their "
+    "number if they are at another computer, and empty for the session's own; text says why.",
     "screen.changed": "A screen was removed or added.",
     "window.focus": "The participant's window gained (true) or lost (false) the keyboard.",
-    "window.shown": "The participant's window came up, or has another size or screen; text is its "
-    "width and height in logical pixels, value how many of the display's are one of them.",
-    "keyboard.given": "The keyboard changed hands; value is to whom (moderator, participant), text "
-    "why.",
+    "window.shown": "The participant's window appeared, or its size or screen changed; text is "
+    "its width and height in logical pixels, value the number of the display's pixels per "
+    "logical one.",
+    "keyboard.given": "Keyboard input moved; value is to whom (moderator, participant), text why.",
     "close.requested": "The participant tried to close the window; nothing was closed.",
-    "close.withdrawn": "The participant who tried to close the window went on; working time stood "
-    "still since close.requested, in sessions that have these rows.",
-    "skip.requested": "A question (text: trial) was skipped by the participant, or a part (text: "
-    "part) by the moderator; it could be taken back, and working time stood still.",
-    "skip.taken_back": "The skip was taken back: the question or part went on as it was.",
-    "skip.confirmed": "The skip was not taken back.",
-    "session.reopened": "The end was taken back before the console was closed; value is its seq.",
+    "close.withdrawn": "The participant who tried to close the window continued; working time "
+    "was stopped since close.requested, in sessions that have these rows.",
+    "skip.requested": "A question (text: trial) was skipped by the participant, or a part "
+    "(text: part) by the moderator; it could be undone, and working time was stopped.",
+    "skip.taken_back": "The skip was undone: the question or part continued.",
+    "skip.confirmed": "The skip was not undone.",
+    "session.reopened": "The end was undone before the console was closed; value is its seq.",
     "speech.simulated": "A simulated participant said something; text is its words.",
     "audio.started": "A sound file was opened; text is its name.",
     "audio.off": "The session is recorded without sound; text says why.",
@@ -577,15 +577,15 @@ SESSION_TYPES = {
     "audio.device_lost": "The microphone was gone.",
     "audio.device_back": "The microphone was back.",
     "audio.stopped": "A sound file was closed; text is its name.",
-    "lsl.opened": "The events are sent over the Lab Streaming Layer; text is the source_id by "
-    "which a recording of the streams is known as this session's.",
-    "lsl.clock": "One moment on both clocks; value is the onset on that of the Lab Streaming "
-    "Layer, in s.",
-    "lsl.off": "The events were to be sent over the Lab Streaming Layer, and are not; text says "
+    "lsl.opened": "The events are sent over the Lab Streaming Layer; text is the source_id that "
+    "marks a recording of the streams as this session's.",
+    "lsl.clock": "The same moment on both clocks; value is the onset on the clock of the Lab "
+    "Streaming Layer, in s.",
+    "lsl.off": "The events should be sent over the Lab Streaming Layer, but are not; text says "
     "why.",
-    "session.completed": "Every part of the plan was done.",
-    "session.ended": "The session was ended early; text says why, value what a participant who "
-    "withdrew wants done with the data: keep or delete.",
+    "session.completed": "Every part of the plan was completed.",
+    "session.ended": "The session was ended early; text says why; value says what should happen "
+    "to the data of a participant who withdrew: keep or delete.",
 }
 WITHOUT_ROW = frozenset(
     {
@@ -611,9 +611,9 @@ def session_columns(others: dict[str, str] | None = None) -> tuple[Column, ...]:
     return (
         *COMMON,
         Column("trial_type", "What happened.", levels=dict(types) | (others or {})),
-        Column("stage", "Id of the plan's part it belongs to."),
+        Column("stage", "Id of the part of the plan to which it belongs."),
         WORKING,
-        Column("outcome", "How the part or run ended; n/a where no end was recorded."),
+        Column("outcome", "How the part or run ended; n/a if no end was recorded."),
         Column("source", "Who caused it: participant, moderator, observer, system or simulated."),
         Column("value", "A number or answer, see trial_type."),
         Column("text", "Words, on one line, see trial_type."),
@@ -825,8 +825,8 @@ def move_time(utc: str, days: int) -> str:
     except (ValueError, OverflowError) as error:
         raise BundleError(
             f"A time in the journal cannot be read as a date ({utc[:40]!r}).",
-            safe="No bundle was made; the session was not touched.",
-            todo="Look at it with `labapp sessions verify`.",
+            safe="No bundle was made, and the session was not touched.",
+            todo="Check it with `labapp sessions verify`.",
         ) from error
 
 

@@ -77,7 +77,7 @@ LICENSES = {
 
 _ORCID = re.compile(r"(?:https?://orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])")
 _DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?(10\.\d{4,9}/[^\s\"<>]+)", re.IGNORECASE)
-_NOTHING = "No deposit was made; the sessions were not touched."
+_NOTHING = "No deposit was made, and the sessions were not touched."
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Creator:
             why = f"the check digit of the ORCID iD {orcids[0]} is wrong"
         if why:
             raise UsageError(
-                f"The creator {text!r} cannot be read: {why}.",
+                f"The creator {text!r} is not in the expected form: {why}.",
                 safe=_NOTHING,
                 todo='Write, for example: --creator "Curie, Marie; University of Paris; '
                 '0000-0002-1825-0097" (the last two parts may be left out).',
@@ -170,7 +170,7 @@ class Metadata:
             )
         if not creators:
             raise UsageError(
-                "No creator was named, and a deposit is cited by its creators.",
+                "No creator was named, but a deposit is cited by its creators.",
                 safe=_NOTHING,
                 todo='Name each, in order: --creator "Curie, Marie; University of Paris"',
             )
@@ -242,15 +242,15 @@ class Deposit(Exporter):
         sound = "Sound and videos are not part of this dataset."
         if audio:
             sound = (
-                "It has the sound of the sessions as FLAC, of those participants who agreed that "
-                "it is passed on. A voice identifies the person who speaks. Videos are not part of "
-                "this dataset."
+                "It has the sound of the sessions as FLAC, for participants who agreed to share "
+                "it. A voice identifies the person who speaks. Videos are not part of this "
+                "dataset."
             )
         return (
             f"`{BIDS_FOLDER}/` is the BIDS dataset from which the tables were made, with the "
             "journal of each session, event by event, and the study as it was used; its own "
-            f"README describes it. `labapp analyze {BIDS_FOLDER}` makes all tables, statistics and "
-            f"figures from it. {sound}"
+            f"README describes it. `labapp analyze {BIDS_FOLDER}` creates all tables, statistics "
+            f"and figures from it. {sound}"
         )
 
 

@@ -61,10 +61,11 @@ from labapp.study.plugins import registry
 from labapp.study.plugins.bids import Column
 
 JOURNAL_COLUMNS = {
-    "seq": "Number of the event, from 1 without holes.",
+    "seq": "Number of the event, from 1 without gaps.",
     "segment": "Run of the program on this session, from 1.",
     "t_ns": "Session time in nanoseconds, never decreasing.",
-    "utc": "The wall clock when it was stored, for people; durations are differences of t_ns.",
+    "utc": "The time of day when it was stored, for people to read; durations are differences "
+    "of t_ns.",
     "source": "Who caused it: participant, moderator, system or simulated.",
     "kind": "Kind of event, see events.",
     "v": "Version of the kind.",
@@ -77,7 +78,7 @@ JOURNAL_COLUMNS = {
         "row: the JSON array [seq, segment, t_ns, utc, source, kind, v, stage, trial, attempt] "
         "without spaces, followed by the payload."
     ),
-    "redacted": "True where the payload was reduced for a de-identified copy.",
+    "redacted": "True if the payload was reduced for a de-identified copy.",
 }
 
 
@@ -211,26 +212,27 @@ BIDS dataset (behavioural data). Every time is in seconds since the session bega
 {withdrew}
 ## Where things are
 
-* `participants.tsv`: who took part; `sub-*/sub-*_sessions.tsv`: when, how each session ended, and
-  the quality of its recording. A session whose state is not `complete` is not whole.
+* `participants.tsv`: who took part; `sub-*/sub-*_sessions.tsv`: when each session took place, how
+  it ended, and the quality of its recording. A session whose state is not `complete` was not
+  finished.
 {tasks}
-* `phenotype/`: questionnaires, a row a participant.
+* `phenotype/`: questionnaires, one row per participant.
 * `sourcedata/labapp/`: everything else. `codebook.json` describes every kind of event and every
   column; `manifest.json` has the SHA-256 and size of every file; `models/` has the model cards.
   `sub-*/ses-*/` has, for each session, the journal (`journal.parquet`: every event, verbatim, with
   its hash chain), the study as it was used (`study/`), `environment.json`, the sound, and the
   pictures of the stimulus sets as they were shown, each named by its SHA-256 (`stimuli/`). Where
   somebody coded what was said, `annotations/` has the units (`units.jsonl`), their text
-  (`transcript.jsonl`), a file of marks a rater (`raters/`), what was settled between raters
+  (`transcript.jsonl`), a file of marks for each rater (`raters/`), what was settled between raters
   (`settlements.jsonl`), who coded what (`assignments.jsonl`) and the codebooks: lines of JSON,
-  times in nanoseconds. Redacted stretches are in `transcript.jsonl`; their words are nowhere, and
-  their sound is silent.
+  times in nanoseconds. Redacted stretches are in `transcript.jsonl`; their words were removed,
+  and their sound is silent.
 
-A cell of text in a table that begins with = + - or @ stands behind an apostrophe, so that no
-spreadsheet program carries it out; the journal has every text verbatim.
+A cell of text in a table that begins with = + - or @ has an apostrophe in front, so that no
+spreadsheet program runs it as a formula; the journal has every text verbatim.
 
 Durations named working durations, and all durations in `_beh.tsv`, leave out pauses, breaks and the
-gaps after crashes. A session of several runs (segments) has a sound file for each.
+gaps after crashes. A session with several runs (segments) has a sound file for each.
 
 ## Sound
 
@@ -245,12 +247,12 @@ bundle.
 
 ## Checking
 
-`labapp sessions verify` on this folder finds every byte that was changed since the export, and
+`labapp sessions verify` on this folder detects every byte that was changed since the export, and
 checks the hash chain of each journal. Made with labapp {version}.
 """
 
 _WITHDREW = """
-{people} withdrew from the study. This dataset contains nothing of theirs, not even a label.
+{people} withdrew from the study. This dataset contains nothing from them, not even a label.
 """
 _OF_SESSION = (
     "`*_task-session_events.tsv`: runs of the program, parts of the plan, pauses, answers, the "
@@ -271,14 +273,14 @@ clock of the computer, and the residual of that fit."""
 _VIDEO = """
 ## Video
 
-`annotations/videos/` of a session has videos of its participant, who agreed to that, and
-`videos.jsonl`, which says where each lies on the timeline of the events:
+`annotations/videos/` of a session has videos of its participant, who agreed to this, and
+`videos.jsonl`, which gives the place of each on the timeline of the events:
 `t = offset_s + video time · (1 + drift_ppm / 1,000,000)`, by the sound that is in both, with the
 residual of that fit, or by hand. A face identifies.
 """
 _UNSHARED = """
-The sound of these sessions was left out, for their participants did not agree that it is passed
-on: {names}."""
+The sound of these sessions was left out, because their participants did not agree to share it:
+{names}."""
 
 _IDENTIFIED = """\
 This bundle was NOT de-identified: notes, names given to dials and answers are as they were
@@ -289,10 +291,10 @@ This bundle was de-identified by an agreed list:
 
 {AGREED_LIST}
 
-Rows that were reduced are marked in the journal (`redacted`). The hash chain was made anew over the
-reduced rows: it shows that nothing changed since the export, not since the recording. The
-original hashes are left out on purpose, because they would let anybody test guesses of what was
-withheld. The lab can make the same copy from the original journal again."""
+Rows that were reduced are marked in the journal (`redacted`). The hash chain was computed again
+over the reduced rows, so it shows that nothing changed since the export, not since the recording.
+The original hashes are left out on purpose, because they would let anybody test guesses about what
+was withheld. The lab can make the same copy from the original journal again."""
 
 _VOICE = " A voice can be recognised: the sound in this bundle identifies the person who speaks."
 
@@ -446,7 +448,8 @@ class Phenotypes:
             _collect(into, row, asked, payload, known, kinds.get(event.part_id, {}))
             if payload.not_asked:
                 words = (
-                    f"The items that their conditions left out {asked.words}, with ; between them."
+                    f"The items that were left out by their conditions {asked.words}, separated "
+                    "by ;."
                 )
                 wanted = f"{asked.prefix}_not_asked"
                 name = into.name(wanted, asked.session, asked.place, asked.turn, None)
@@ -478,7 +481,7 @@ class Phenotypes:
 def _merged_tool(merged: Merged) -> dict[str, Any]:
     origin = {"File": merged.file, "SHA256": merged.sha256, "Merged": merged.utc}
     return {
-        "Description": f"Answers that another tool asked, merged as {merged.survey}.",
+        "Description": f"Answers from another tool, merged as {merged.survey}.",
         **({} if not merged.file else origin),
     }
 
@@ -540,7 +543,7 @@ def _collect(
 
 
 def _describe_item(item: str, instrument: Instrument | None, where: str) -> Column:
-    """An item's column; at its end in which scores it counts the other way round."""
+    """An item's column; at its end in which scores it is reverse-scored."""
     column = Column("", f"The answer to {item} ({where})")
     if instrument is None:
         return column
@@ -548,7 +551,7 @@ def _describe_item(item: str, instrument: Instrument | None, where: str) -> Colu
         column = instrument.part(item).column(where)
     scores = instrument.scores if isinstance(instrument.scores, Mapping) else {}
     names = ", ".join(name for name, score in scores.items() if item in score.reverse)
-    turned = f" In the score {names} it counts the other way round." if names else ""
+    turned = f" In the score {names} it is reverse-scored." if names else ""
     return replace(column, description=f"{column.description}{turned}")
 
 
@@ -570,8 +573,8 @@ def not_compared(facts: Mapping[str, Any]) -> str:
     stated = facts.get("table_format", 0)
     if stated != TABLE_FORMAT:
         return (
-            f"Its tables were not compared with its journals: they have the format {stated}, and "
-            f"this version of labapp makes the format {TABLE_FORMAT}."
+            "Its tables were not compared with its journals, because they have the format "
+            f"{stated}, but this version of labapp makes the format {TABLE_FORMAT}."
         )
     here = {row["package"]: row["version"] for row in packages()}
     absent = [
@@ -581,7 +584,7 @@ def not_compared(facts: Mapping[str, Any]) -> str:
     ]
     if absent:
         return (
-            f"Its tables were not compared with its journals: they were made with "
+            "Its tables were not compared with its journals, because they were made with "
             f"{', '.join(absent)}, which is not installed here in this version."
         )
     return ""

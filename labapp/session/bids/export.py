@@ -192,9 +192,10 @@ def export(
     how = exporter(format) if isinstance(format, str) else format
     if sound not in how.sounds:
         raise UsageError(
-            f"The format {how.name} has no sound as {sound!r}.",
+            f"The format {how.name} cannot have sound as {sound!r}.",
             safe="No bundle was made.",
-            todo=f"Choose the sound from: {', '.join(how.sounds)}; or export to another format.",
+            todo=f"Choose one of these for the sound: {', '.join(how.sounds)}; or export to "
+            "another format.",
         )
     if zip and out.suffix != ".zip":
         out = out.with_name(out.name + ".zip")
@@ -203,9 +204,9 @@ def export(
     audio = not deidentify if audio is None else audio
     if sound != WAV and not audio:
         raise UsageError(
-            f"The sound was asked for as {sound!r}, and this export has no sound.",
+            f"The sound was requested as {sound!r}, but this export has no sound.",
             safe="No bundle was made.",
-            todo="Leave --sound out, or ask for the sound (--with-audio beside --deidentify).",
+            todo="Leave --sound out, or include the sound (--with-audio with --deidentify).",
         )
     places_found = [place for path in sessions for place in places(path)]
     folders = [place for place in places_found if is_session(place)]
@@ -317,10 +318,10 @@ def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) 
             raise BundleError(
                 f"Everybody here withdrew; the data were kept: {names}.",
                 safe="No bundle was made.",
-                todo="Where your consent form covers it, export them with --withdrawn.",
+                todo="If your consent form covers it, export them with --withdrawn.",
             )
         _log.warning(
-            "Left out: %s of %s who withdrew and let the data be kept: %s. Where your consent form "
+            "Left out: %s of %s who withdrew and let the data be kept: %s. If your consent form "
             "covers it, `labapp export --withdrawn` exports them, too.",
             count(len(left), "session"),
             count(people, "participant"),
@@ -332,32 +333,32 @@ def _refuse(record: Record) -> None:
     """Raises BundleError when the record cannot go into a bundle."""
     if record.running:
         raise BundleError(
-            f"The session {record.name} is running; only sessions that stand still are exported.",
-            safe="The session goes on; no bundle was made.",
+            f"The session {record.name} is running, and a running session cannot be exported.",
+            safe="The session continues, and no bundle was made.",
             todo="Export it when it is over.",
         )
     if record.other_labels:
         who = {"participant": record.participant, "session": record.session}
         raise BundleError(
             Message("renamed", folder=str(record.name), **who),
-            safe="No bundle was made; the session folder was not touched.",
-            todo="Export it then. Two data folders whose participants have the same labels cannot "
-            "be put together; export each by itself.",
+            safe="No bundle was made, and the session folder was not touched.",
+            todo="Export it then. Two data folders whose participants have the same labels "
+            "cannot be merged; export each separately.",
         )
     if broken := check_chain(record.rows):
         raise BundleError(
             f"The journal of {record.name} is not what was written: {broken}.",
-            safe="No bundle was made; the session folder was not touched.",
-            todo="Look at it with `labapp sessions verify`.",
+            safe="No bundle was made, and the session folder was not touched.",
+            todo="Check it with `labapp sessions verify`.",
         )
     files, problems = split_manifests(record)
     if problems or (files and files_digest(files) != record.planned.study_sha256):
         raise BundleError(
-            f"The folder {STUDY} of {record.name} does not hold what the session was planned with: "
-            "files were added, changed or taken away.",
-            safe="No bundle was made; the session folder was not touched.",
-            todo=f"It holds {', '.join(sorted(record.study_files()))}. Move out what does not "
-            "belong there, and export the session then.",
+            f"The folder {STUDY} of {record.name} is not as the session was planned: files were "
+            "added, changed or removed.",
+            safe="No bundle was made, and the session folder was not touched.",
+            todo=f"It contains {', '.join(sorted(record.study_files()))}. Move out what does not "
+            "belong there, and then export the session.",
         )
 
 
@@ -374,7 +375,7 @@ def _refuse_together(paths: Sequence[Path], withdrawn: bool) -> None:
                     _refuse_beside(record, known)
                 elif record.pilot:
                     _log.warning(
-                        "These are pilots: `labapp analyze` takes them with --pilot alone."
+                        "These are pilots: `labapp analyze` accepts them only with --pilot."
                     )
                 who = record.name.participant, record.name.session
                 known[who] = record.study, record.pilot
@@ -384,14 +385,17 @@ def _refuse_beside(record: Record, known: Mapping[tuple[str, str], tuple[str, bo
     (study, pilot), name = next(iter(known.values())), record.name
     if record.study != study:
         what = f"{name} belongs to the study {record.study}, others to {study}."
-        todo = "Make one bundle a study."
+        todo = "Make one bundle per study."
     elif record.pilot != pilot:
-        what = "Some of these sessions are pilots and some are not; a bundle holds one kind."
-        todo = "Export the pilots by themselves."
+        what = (
+            "Some of these sessions are pilots and some are not, but a bundle contains only "
+            "one kind."
+        )
+        todo = "Export the pilots separately."
     elif (name.participant, name.session) in known:
         who = f"Participant {name.participant}, session {name.session}"
         what = f"{who} was given twice ({record.source})."
-        todo = "Give each session once; a bundle has one session of a name."
+        todo = "Give each session once; a bundle cannot have two sessions of the same name."
     else:
         return
     raise BundleError(what, safe="No bundle was made.", todo=todo)

@@ -111,9 +111,9 @@ def create_bundle(
     except durable.NotConfirmedError as error:
         raise BundleError(
             f"The bundle {out} was written, but {error.strerror}.",
-            safe="The sessions are untouched. The bundle is there and whole; a power cut could "
+            safe="The sessions are untouched. The bundle is complete, but a power cut could "
             "still lose it.",
-            todo="Look after this disk, and check the bundle: labapp sessions verify.",
+            todo="Check this disk, and then the bundle: labapp sessions verify.",
         ) from error
     except OSError as error:
         raise _make_write_error(out, error) from error
@@ -138,9 +138,9 @@ def refuse_existing(out: Path) -> None:
     refuse_inside(out)
     if out.exists() or out.is_symlink():
         raise ExportExists(
-            f"{out} exists; an export never overwrites.",
-            safe="What is there was not touched, and neither were the sessions.",
-            todo="Give another --out, or move the old bundle away.",
+            f"{out} already exists, and an export never overwrites anything.",
+            safe="The existing bundle and the sessions were not touched.",
+            todo="Choose another --out, or move the old bundle away.",
         )
 
 
@@ -163,10 +163,10 @@ def write_zip(tree: Tree, top: str, target: IO[bytes], mode: int = ZIP_MODE) -> 
 def _make_write_error(out: Path, error: OSError) -> BundleError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         what = f"The disk is full: the bundle {out} could not be written."
-        todo = "Make room, or give an --out on another disk."
+        todo = "Free some space, or choose an --out on another disk."
     else:
         what = f"The bundle {out} could not be written ({error.strerror or error})."
-        todo = f"Give an --out that you may write to ({os.fspath(out.parent)} was tried)."
+        todo = f"Choose an --out where you may write ({os.fspath(out.parent)} was tried)."
     return BundleError(
         what,
         safe="The sessions are untouched, and the unfinished bundle was removed.",
@@ -235,7 +235,7 @@ def _make_manifest_error(why: str) -> BundleError:
     return BundleError(
         f"The manifest is not what was written: {why}.",
         safe="Nothing was changed now.",
-        todo="Take another copy of the bundle, or export the sessions again.",
+        todo="Use another copy of the bundle, or export the sessions again.",
     )
 
 

@@ -271,13 +271,13 @@ def participants_text(made: Contents) -> list[str]:
         lines.append(f"The others are in the tables, too, with the reason: {reasons}.")
     if made.withdrew:
         lines.append(
-            f"{count(made.withdrew, 'participant')} withdrew from the study. The dataset contains "
-            "nothing of theirs, not even a label."
+            f"{count(made.withdrew, 'participant')} withdrew from the study. The dataset "
+            "contains nothing from them, not even a label."
         )
     if made.unshared:
         lines.append(
-            f"The sound of {count(made.unshared, 'session')} was left out: the participants did "
-            "not agree that it is passed on."
+            f"The sound of {count(made.unshared, 'session')} was left out, because the "
+            "participants did not agree to share it."
         )
     if simulated := int(people["simulated"].sum()):
         lines.append(
@@ -314,7 +314,7 @@ Each table is a CSV file (UTF-8, commas), and the JSON file of the same name des
 {files}
 
 An empty cell is a missing value. Durations leave out pauses and the gaps after crashes; the
-dictionary gives the unit of each. A cell with one number for each dimension is a JSON list. A text
+dictionary gives the unit of each. A cell with one number per dimension is a JSON list. A text
 that begins with = + - or @ has an apostrophe in front, so that no spreadsheet program runs it as a
 formula.
 

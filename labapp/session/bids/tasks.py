@@ -68,9 +68,9 @@ def tasks_of(record: Record) -> list[TaskFiles]:
         except SessionError as error:
             raise BundleError(error.what, safe=error.safe, todo=error.todo) from error
         raise BundleError(
-            f"The task type {name!r} does not say which BIDS files its parts of the kind {part!r} "
-            f"have, and {record.name} recorded trials of {row['id']!r}.",
-            safe="No bundle was made; the session is untouched.",
+            f"The task type {name!r} does not say which BIDS files its parts of the kind "
+            f"{part!r} have, but {record.name} recorded trials of {row['id']!r}.",
+            safe="No bundle was made, and the session is untouched.",
             todo="Use a version of the package that brings the task type with its `bids` files, or "
             "ask its authors for one.",
         )
@@ -108,7 +108,7 @@ def describe_column(column: AnalysisColumn) -> Column:
     if column.kind == "numbers":
         # Units would make BIDS expect a single number in the cell.
         unit = f", in {column.unit}" if column.unit else ""
-        return Column(column.name, f"{meaning}{unit}: a JSON array, one number a dimension.")
+        return Column(column.name, f"{meaning}{unit}: a JSON array with one number per dimension.")
     return Column(column.name, f"{meaning}.", column.unit)
 
 
@@ -116,8 +116,8 @@ COMMON = (
     Column("onset", "Session time at which it happened or began.", "s", format="number"),
     Column(
         "duration",
-        "How long it lasted in session time, pauses and gaps included; 0 for moments, n/a where no "
-        "end was recorded.",
+        "Its duration in session time, including pauses and gaps; 0 for moments, n/a if no end "
+        "was recorded.",
         "s",
         format="number",
     ),
@@ -144,8 +144,8 @@ def event_columns(files: TaskFiles, declared: tuple[str, ...] = ()) -> tuple[Col
         WORKING,
         Column(
             "outcome",
-            "How the stage or question ended, restarted for a stage that was interrupted and began "
-            "again; n/a where no end was recorded.",
+            "How the stage or question ended; `restarted` for a stage that was interrupted and "
+            "began again; n/a if no end was recorded.",
         ),
         *files.event_columns,
         SEQ,
@@ -224,14 +224,14 @@ def task_timeline(
 
 
 STATES = {
-    "complete": "Every part of the plan was done.",
-    "ended_early": "Ended before the plan was done; what was recorded is kept.",
-    "interrupted": "No orderly end: the program was stopped and the session not resumed.",
+    "complete": "Every part of the plan was completed.",
+    "ended_early": "Ended before the plan was complete; what was recorded is kept.",
+    "interrupted": "Not properly ended: the program stopped and the session was not resumed.",
 }
 _RULES = "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items()) + "."
 ACHIEVED = ("solved", "correct", "photos", "stimuli")
 """Columns of what was achieved, which tasks describe."""
-CONDITIONS = Column("conditions", "The study's variables, drawn cells in their order.")
+CONDITIONS = Column("conditions", "The study's variables: the assigned cells in their order.")
 PARTICIPANTS = (
     Column("participant_id", "The participant; a pseudonym of the study."),
     Column("study", "Id of the study."),
@@ -256,39 +256,40 @@ _SESSIONS = (
     Column("reason", "Why it was ended early."),
     Column(
         "included",
-        "Whether it counts, as the session decided at its end by the study's rules; without that "
-        "decision (no end, or recorded by an older labapp) whether it was completed. Whoever "
-        "withdrew, in the session or later, does not count.",
+        "Whether it counts, as decided at the end of the session by the study's rules; without "
+        "that decision (no end, or recorded by an older labapp), whether it was completed. "
+        "People who withdrew, during the session or later, do not count.",
         levels={"true": "It counts.", "false": "It does not; see excluded_because."},
     ),
     Column("excluded_because", f"Rules that were not met. {_RULES}"),
     Column(
         "decided_by_hand",
-        "What the researcher decided about the session, over the rules; n/a where nothing was.",
+        "What the researcher decided about the session, overriding the rules; n/a without such "
+        "a decision.",
         levels={"excluded": "It does not count.", "included": "It counts."},
     ),
     Column("decision_reason", "The reason of that decision; n/a in de-identified copies."),
     CONDITIONS,
     *(Column(name, "") for name in ACHIEVED),
-    Column("payment", "What the session earned, base and bonus; n/a where nothing is paid."),
+    Column("payment", "The payment for the session, base and bonus; n/a if nothing is paid."),
     Column("payment_currency", "Currency of the payment."),
     Column("study_version", "Version of the study file."),
-    Column("study_sha256", "Hash over the study file and every file it names."),
+    Column("study_sha256", "Hash of the study file and every file it names."),
     Column("length", "Session time at the last event.", "s"),
     Column("working_length", "Length without pauses, breaks and gaps.", "s"),
     Column("segments", "Runs of the program on this session; more than 1 after a crash."),
-    Column("gaps", "Time between the end of a killed run and going on, summed.", "s"),
-    Column("pauses", "Number of pauses; breaks of the plan are none."),
+    Column("gaps", "Total time between the end of killed runs and their continuation.", "s"),
+    Column("pauses", "Number of pauses, without planned breaks."),
     Column("events", "Rows in the journal."),
     Column(
         "blind",
-        "Whether the console hid the representations from the moderator, from the beginning; n/a "
-        "where the journal does not say.",
+        "Whether the console hid the representations from the moderator from the beginning; n/a "
+        "if the journal does not say.",
         levels={"true": "It hid them; see unblinded.", "false": "It named them."},
     ),
     Column("unblinded", "Session time from which it named them to a moderator who was blind.", "s"),
     Column("sound", "Length of the sound recorded.", "s"),
-    Column("sound_lost", "Of this, lost and filled with silence.", "s"),
+    Column("sound_lost", "Part of this that was lost and filled with silence.", "s"),
     Column("sound_missing_because", "Why the session was recorded without sound."),
 )
 
@@ -317,7 +318,7 @@ def _with_factors(columns: Sequence[Column], declared: Iterable[str]) -> tuple[C
     factors = map(describe_column, between_columns(declared))
     own = "; ".join(f"{rule}: {meaning}" for rule, meaning in own_rules(declared).items())
     known = tuple(
-        replace(column, description=f"{column.description} Of the study itself: {own}.")
+        replace(column, description=f"{column.description} For the study itself: {own}.")
         if own and column.name == "excluded_because"
         else column
         for column in columns

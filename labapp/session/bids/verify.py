@@ -132,7 +132,7 @@ class VerifyReport:
         verdict = "is whole" if self.ok else "is NOT whole"
         last = f"{self.path} {verdict} ({text}checked: {checked or 'nothing'})."
         limits = (
-            f"Not noticed would be: {'; '.join(LIMITS[self.kind])}. Nothing is sealed by a key."
+            f"This check cannot detect: {'; '.join(LIMITS[self.kind])}. Nothing is sealed by a key."
         )
         return [*self.problems, *self.notes, *([limits] if self.ok else []), last]
 
@@ -172,11 +172,11 @@ def _check_session(report: VerifyReport, folder: Path) -> None:
         elif record.state == "interrupted":
             report.notes.append(
                 f"The session was interrupted: its journal stops at event {record.rows[-1].seq} "
-                "without an end. `labapp sessions recover` makes it whole. Whether more was there "
-                "and was taken away cannot be told."
+                "without an end. `labapp sessions recover` repairs it. It is not known whether "
+                "events after it were removed."
             )
         elif record.segments and record.segments[-1].ended is None:
-            report.notes.append("The session is over, but its last run came to no orderly end.")
+            report.notes.append("The session is over, but its last run was not properly ended.")
         _check_contents(report, record, "", sound=True)
         beside = verify_annotations(folder)
         report.problems += [each for each in beside.problems if each not in report.problems]

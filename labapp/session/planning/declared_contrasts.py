@@ -166,8 +166,8 @@ def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastP
     plan, design = study.analysis, study.design
     if not plan.smallest_effect:
         raise UsageError(
-            f"{study.id} declares no smallest effect: without it nobody can say how many "
-            "participants are enough.",
+            f"{study.id} declares no smallest effect, so the number of participants cannot be "
+            "computed.",
             safe="Nothing was planned.",
             todo="Declare analysis.smallest_effect: {OUTCOME: {contrast: NAME, raw: NUMBER}}.",
         )
@@ -188,7 +188,7 @@ def left_out(loaded: LoadedStudy) -> list[str]:
     tested = (*plan.outcomes.primary, *(each.outcome for each in of_design(study.hypotheses)))
     outcomes = [name for name in dict.fromkeys(tested) if name not in smallest]
     return [
-        f"Not planned, for no smallest effect of {of} is declared: {', '.join(names)}."
+        f"Not planned, because no smallest effect of {of} is declared: {', '.join(names)}."
         for of, names in (("these contrasts", contrasts), ("these outcomes", outcomes))
         if names
     ]
@@ -213,7 +213,7 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
     n_counted = people.loc[people["included"], "participant"].nunique()
     if not n_counted:
         raise UsageError(
-            f"The sessions given with --pilot hold none of {study.id} that counts.",
+            f"The sessions given with --pilot contain none of {study.id} that counts.",
             safe="Nothing was planned.",
             todo="Give sessions or bundles of this study.",
         )
@@ -255,11 +255,11 @@ def _plan_contrast(
         effect = careful = smallest.standardised or 0.0
     elif pilot is None:
         raise UsageError(
-            f"The smallest effect of {outcome} is in its own unit ({smallest.raw:g}), and how much "
-            f"participants vary in “{contrast.name}” is not known.",
+            f"The smallest effect of {outcome} is in its own unit ({smallest.raw:g}), but it is "
+            f"not known how much participants vary in “{contrast.name}”.",
             safe="Nothing was planned.",
-            todo="Give sessions of a pilot study with --pilot in which at least a few have every "
-            "cell, or declare the effect as `standardised`.",
+            todo="Give sessions of a pilot study with --pilot in which at least a few "
+            "participants have every cell, or declare the effect as `standardised`.",
         )
     else:
         effect, careful = smallest.raw / pilot.sd, smallest.raw / pilot.sd_at(UPPER)
@@ -357,14 +357,14 @@ def equivalence_power(
 
 
 RULE = (
-    "Power is that of the t test of the contrast, with as many participants in each group. The "
-    "effect is the smallest one that the study declares, never what a pilot study found: what a "
-    "small study finds is most often too large. Equivalence: two one-sided tests at .05, where "
-    "there is no difference at all."
+    "Power is that of the t test of the contrast, with groups of equal size. The effect is the "
+    "smallest one that the study declares, never the effect found in a pilot study, since "
+    "effects in small studies are usually too large. Equivalence: two one-sided tests at .05, "
+    "if there is no difference at all."
 )
 WITHOUT_PILOT = (
-    "Without a pilot study nothing is known of how many drop out, are excluded or lack a cell: "
-    "these numbers are of participants who count and have every cell. Recruit more."
+    "Without a pilot study it is not known how many participants drop out, are excluded or lack "
+    "a cell. These numbers are participants who count and have every cell, so recruit more."
 )
 
 
@@ -423,7 +423,7 @@ def pilot_words(each: ContrastPower) -> str:
     return (
         f"{told} Standard deviation of what the contrast compares: {pilot.sd:.3g}, 95 % interval "
         f"{pilot.sd_at(0.025):.3g} to {pilot.sd_at(0.975):.3g}, at most {pilot.sd_at(UPPER):.3g} "
-        f"with {percent(UPPER)} confidence; trials that were missing are part of it."
+        f"with {percent(UPPER)} confidence; missing trials are part of it."
     )
 
 
@@ -440,11 +440,14 @@ def basis_words(powers: Sequence[ContrastPower]) -> str:
     """What the numbers are made of."""
     pilots = [each.pilot for each in powers if each.pilot is not None]
     if not pilots:
-        return "The numbers follow from the study file alone: there is no pilot study."
+        return "The numbers follow only from the study file, because there is no pilot study."
     told = f"The pilot study has {_describe_recruited(pilots[0])}."
     if not pilots[0].simulated:
         return told
-    return f"{told} How much programs vary, and how many are left out, says nothing about people."
+    return (
+        f"{told} How much programs vary, and how many of them are left out, says nothing "
+        "about people."
+    )
 
 
 def _n(n: int | None) -> str:
@@ -541,8 +544,8 @@ def plate(powers: Sequence[ContrastPower]) -> ReportFigure:
         "power",
         figure,
         label,
-        f"{label}, all of whom count and have every cell. Dashed: if people vary as much as they "
-        f"do at most with {percent(UPPER)} confidence.",
+        f"{label}, all of whom count and have every cell. Dashed: if people vary as much as the "
+        f"upper limit with {percent(UPPER)} confidence.",
     )
 
 
@@ -565,8 +568,8 @@ def page(loaded: LoadedStudy, powers: Sequence[ContrastPower], figure: ReportFig
         ]
         parts.append(paragraph(_spread_words(powers), "quiet"))
     footer = paragraph(
-        f"labapp {__version__}; study file {loaded.sha256[:12]}. Every number of this page is in "
-        "the CSV files beside it.",
+        f"labapp {__version__}; study file {loaded.sha256[:12]}. Every number on this page is in "
+        "the CSV files next to it.",
         "quiet",
     )
     head = join_parts([heading(1, title), paragraph(about, "quiet")])
@@ -595,9 +598,10 @@ def _needs(powers: Sequence[ContrastPower]) -> Html:
             ]
         made.append(cells)
     caption = (
-        "Participants who count and have every cell; in the second line how many to recruit for "
-        f"that, by the pilot study. More than {MOST:,} were not looked at. The level is "
-        f"{LEVEL:g}, over the contrasts of the family where p is corrected by Holm or Bonferroni."
+        "Participants who count and have every cell; the second line says how many to recruit "
+        f"for that, according to the pilot study. Numbers above {MOST:,} were not tried. The "
+        f"level is {LEVEL:g}, divided by the number of contrasts in the family if p is corrected "
+        "by Holm or Bonferroni."
     )
     return table(heads, made, numeric=range(2, len(heads)), caption=caption)
 
@@ -633,9 +637,9 @@ def _pilots_in_words(powers: Sequence[ContrastPower]) -> Html:
 def _spread_words(powers: Sequence[ContrastPower]) -> str:
     smallest = min(each.pilot.n for each in powers if each.pilot is not None)
     return (
-        f"A standard deviation of {smallest} participants is known only roughly: with normal "
-        "values its interval is that of chi-square. The column “if people vary more” takes its "
+        f"A standard deviation from {smallest} participants is known only roughly: for normal "
+        "values, its interval comes from chi-square. The column “if people vary more” takes its "
         f"upper {percent(UPPER)} limit (Browne, 1995) and the lower one of the usable share, so "
-        "that the study is large enough in four of five cases. Values are means over the trials "
-        "that a participant had: with more trials a cell people vary less."
+        "that the study is large enough in four of five cases. Values are means over a "
+        "participant's trials: with more trials per cell, people vary less."
     )

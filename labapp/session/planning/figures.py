@@ -74,9 +74,9 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
         "distances",
         figure,
         "Distances between sampled pairs by model, with the recommended epsilon",
-        f"{len(models[0].pairs):,} pairs of start and target a model, drawn as the study draws "
-        "them. Line: the recommended epsilon of the data set; dashed: what the model alone would "
-        "give, where that differs; dotted: the study's present one. Left of the line a question "
+        f"{len(models[0].pairs):,} pairs of start and target per model, drawn as in the study. "
+        "Line: the recommended epsilon for the data set; dashed: the value for this model "
+        "alone, if it differs; dotted: the study's present one. Left of the line, a question "
         "would be solved before anybody did anything.",
     )
 
@@ -113,9 +113,10 @@ def _draw_reached(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
         "alignments",
         figure,
         "Best alignments reached by strategy and model, with the recommended target",
-        "One point a question whose target nobody reaches (chance: a pair before anybody did "
-        "anything); short bar: median. Line: the recommended target of the data set; dashed: what "
-        "the model alone would give, where that differs; dotted: the study's present one.",
+        "One point per question with a target that nobody reaches (chance: a pair before "
+        "anybody did anything); short bar: median. Line: the recommended target for the data "
+        "set; dashed: the value for this model alone, if it differs; dotted: the study's "
+        "present one.",
     )
 
 
@@ -164,8 +165,8 @@ def _durations(waits: Sequence[Waiting]) -> ReportFigure:
         "durations",
         figure,
         "Active time of solved questions by strategy, with the recommended T",
-        "A line a strategy, its mark at the median. Dashed: median of the mixture; line: T, twice "
-        "that as a round number; dotted: the study's present T, where it waits with a skip.",
+        "One line per strategy, with a mark at the median. Dashed: median of the mixture; line: "
+        "T, twice that, rounded; dotted: the study's present T, if it has one.",
     )
 
 

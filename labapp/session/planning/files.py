@@ -116,7 +116,7 @@ def _write_rows(path: Path, rows: list[dict[str, object]]) -> None:
         write_csv(file, list(columns), ([row.get(name) for name in columns] for row in rows))
 
 
-UNTOUCHED = "No session was recorded; what was there before is untouched."
+UNTOUCHED = "No session was recorded, and existing files are untouched."
 MIXTURE = "mixture"
 Row = dict[str, Any]
 RAW = ("alignments", "questions", "stages")

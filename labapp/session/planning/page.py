@@ -105,7 +105,7 @@ def page(plan: Plan, plates: Sequence[ReportFigure]) -> str:
     )
     footer = paragraph(
         f"labapp {__version__}; study file {plan.loaded.sha256[:12]}; seed {plan.seed}. Every "
-        "number of this page is in the CSV files beside it.",
+        "number on this page is in the CSV files next to it.",
         "quiet",
     )
     return whole_page(

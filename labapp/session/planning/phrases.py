@@ -12,18 +12,17 @@ from labapp.session.planning.thresholds import HARDLY, STUMBLES, TRIES, UNDERSTA
 
 NONE = "–"
 RESTS_ON = (
-    "All of this rests on simulated people. How they see, move sliders and give up is modelled "
-    "after what the participants of paper 000 were observed to do; in which shares real "
-    "participants will understand, half understand or only try is an assumption ({shares}). "
-    "Take the numbers as a first guess, look at how they change with the shares, and pilot the "
-    "study with people."
+    "All of this is based on simulated people. How they see, move sliders and give up is "
+    "modelled on the participants of paper 000. How many real participants will understand, "
+    "half understand or only try is an assumption ({shares}). Use the numbers as a first guess, "
+    "check how they change with the shares, and pilot the study with people."
 )
 BY_RULES = (
-    "All of this rests on simulated people. What they see, do and give up follows from rules that "
-    "were set beforehand, and so do the differences between models; which pictures each of them "
-    "meets is drawn as for real participants. In which shares real participants would go by which "
-    "rule is an assumption ({shares}). Take the numbers as a first guess, look at how they change "
-    "with the shares, and pilot the study with people."
+    "All of this is based on simulated people. What they see and do, when they give up, and how "
+    "models differ follows from rules that were set in advance; their pictures are drawn as for "
+    "real participants. How many real participants would follow which rule is an assumption "
+    "({shares}). Use the numbers as a first guess, check how they change with the shares, and "
+    "pilot the study with people."
 )
 SOURCES = {
     "calibration": "calibration sessions",
@@ -56,14 +55,15 @@ def threshold(threshold: Threshold) -> str:
     shares = (
         f"{percent(threshold.share(UNDERSTANDS))} of the questions of those who understand reach "
         f"it, {percent(threshold.share(TRIES))} of those who only try, and "
-        f"{percent(threshold.by_chance(), 1)} of the pairs are that near from the start."
+        f"{percent(threshold.by_chance(), 1)} of the pairs are this close from the start."
     )
     on = f"(from {SOURCES[threshold.source]}; the study has {percent(threshold.present)} now)"
     text = f"{threshold.dataset}: target alignment {target(threshold)}, "
     text += f"epsilon {threshold.epsilon:.3g} {on}."
     if threshold.share(UNDERSTANDS) is None or threshold.share(TRIES) is None:
         return (
-            f"{text} {percent(threshold.by_chance(), 1)} of the pairs are that near from the start."
+            f"{text} {percent(threshold.by_chance(), 1)} of the pairs are this close from the "
+            "start."
         )
     return f"{text} {shares}"
 
@@ -76,14 +76,13 @@ def warning(threshold: Threshold) -> str:
     if tried > STUMBLES:
         return (
             f"{threshold.dataset}: even {target(threshold)} is reached in more than "
-            f"{percent(STUMBLES)} of the questions of those who only try: some of "
-            "what is solved will be stumbled upon."
+            f"{percent(STUMBLES)} of the questions of those who only try, so some questions will "
+            "be solved by luck."
         )
     if understood - tried < HARDLY:
         return (
-            f"{threshold.dataset}: hardly more of the questions of those who understand reach "
-            "the target than of those who only try: solving one says little about understanding "
-            "here."
+            f"{threshold.dataset}: those who understand hardly reach the target more often than "
+            "those who only try, so solving a question says little about understanding here."
         )
     return ""
 
@@ -91,7 +90,7 @@ def warning(threshold: Threshold) -> str:
 def wait(waiting: Waiting) -> str:
     """One sentence on T."""
     if waiting.skip_after_s is None or waiting.median_s is None:
-        return f"{waiting.dataset}: nothing was solved, so that nothing can be said of T."
+        return f"{waiting.dataset}: nothing was solved, so T cannot be computed."
     of = (
         "of the calibration's questions"
         if waiting.source == "calibration"
@@ -128,9 +127,9 @@ def need_at(test: TestPower, pair: tuple[float, float]) -> str:
 def describe_needs(group: PlannedGroup) -> str:
     """What the numbers of participants are."""
     text = (
-        f"{group.each[:1].upper()}{group.each[1:]} needed: {group.words}. In brackets the interval "
-        "that holds 95 % of what other simulated people of the same kind would give. More than "
-        f"{SIZES[-1]} were not looked at."
+        f"{group.each[:1].upper()}{group.each[1:]} needed: {group.words}. Brackets show the "
+        "interval that contains 95 % of the results with other simulated people of the same "
+        f"kind. Numbers above {SIZES[-1]} were not tried."
     )
     if len(group.levels) == 1:
         return text
@@ -140,12 +139,13 @@ def describe_needs(group: PlannedGroup) -> str:
 
 def describe_counted(plan: Plan) -> str:
     """How many of the simulated sessions count, and what that means for the numbers."""
-    told = "Numbers count participants who are included and have what a test needs."
+    told = "The numbers are included participants who have the values that a test needs."
     if plan.counted > 0.9995:
-        return f"{told} All simulated sessions count; of people some will not, so recruit more."
+        return f"{told} All simulated sessions count. With people, some will not, so recruit more."
     return (
         f"{told} {percent(plan.counted, 1)} of the simulated sessions count, so recruit "
-        f"{decimal(1 / max(plan.counted, 1e-9), 2)} times as many; of people more may drop out."
+        f"{decimal(1 / max(plan.counted, 1e-9), 2)} times as many. With people, more may drop "
+        "out."
     )
 
 
@@ -161,22 +161,22 @@ def slopes(plan: Plan) -> str:
     """What the power over drawn models rests on."""
     fits = sum(len(power.shares) for power in plan.slopes) * REPLICATIONS
     return (
-        "The mixed logistic model of the study's analysis was fitted to what the simulated "
-        "participants did, each strategy by its share. Studies were drawn from it, with other "
-        "participants (and as many observations as a simulated one has), other pictures and other "
-        "models, and fitted anew, more coarsely than the analysis fits: fixed effects stay at the "
-        "mode of the intercepts (glmer's nAGQ = 0), for speed. The value of a model is drawn from "
-        "those of the study's models, with replacement; twice as many models stand for a "
-        "study that has them. Assumed: "
-        "intercepts of participants, pictures and models are normal and independent, as wide as "
-        f"fitted, those of models at least {LEAST_SPREAD:g} log odds (ours); whoever met the "
-        "lower of two values meets the lower one; how much is observed does not hang on "
-        "how it comes out. Power is the share of studies with p below the level (two-sided) in the "
-        "expected direction: below .05, and below .05 over the number of tests, with which Holm's "
-        "correction begins. Without a slope 2.5 % should be found at .05, and more says that a "
-        "test with so few models promises too much. "
-        f"{REPLICATIONS} studies a cell (a share is sure to ± {decimal(98 / REPLICATIONS**0.5, 0)} "
-        f"points at most): {fits:,} fits in {clock(plan.slopes_s)} min."
+        "The mixed logistic model of the study's analysis was fitted to the simulated "
+        "participants, with each strategy weighted by its share. Studies were drawn from it, "
+        "with other participants (each with as many observations as a simulated one), other "
+        "pictures and other models, and fitted again, less precisely than in the analysis: "
+        "fixed effects stay at the mode of the intercepts (glmer's nAGQ = 0), for speed. The "
+        "value of a model is drawn with replacement from those of the study's models; “twice as "
+        "many models” means a study with twice as many. Assumptions: intercepts of "
+        "participants, pictures and models are normal and independent, as wide as fitted, those "
+        f"of models at least {LEAST_SPREAD:g} log odds (ours); people who met the lower of two "
+        "values meet the lower one; the number of observations does not depend on the outcome. "
+        "Power is the share of studies with p below the level (two-sided) in the expected "
+        "direction: below .05, and below .05 over the number of tests, with which Holm's "
+        "correction begins. Without a slope, 2.5 % should be significant at .05; more means "
+        f"that a test with so few models is too liberal. {REPLICATIONS} studies per cell (shares "
+        f"are accurate to ± {decimal(98 / REPLICATIONS**0.5, 0)} points): {fits:,} fits in "
+        f"{clock(plan.slopes_s)} min."
     )
 
 

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 RULE = (
-    "The multiple of 5 s that is nearest to twice the median active time of the solved questions, "
-    "as participants of the mixture would solve them; active time is what the count before Skip "
-    "counts."
+    "The multiple of 5 s that is nearest to twice the median active time of the solved "
+    "questions, as solved by the participants of the mixture; active time is the time that "
+    "is counted before Skip appears."
 )
 
 
@@ -285,7 +285,7 @@ def plan(
 
     if dask is not None:
         progress(0.0, f"asking the Dask cluster at {dask}")
-    safe = f"Finished sessions are in {sessions_folder}; the same command goes on there."
+    safe = f"Finished sessions are in {sessions_folder}; the same command continues there."
     safe = "No plan was made." if sessions_folder is None else safe
     with workers(number, dask, safe=safe) as pool:
         every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
@@ -340,15 +340,15 @@ def check_plannable(loaded: LoadedStudy) -> None:
         shipped = (path.stem for path in loading.list_shipped())
         able = [study for study in shipped if _about_dials(loading.load(study))]
         raise UsageError(
-            f"{loaded.study.id} cannot be planned: simulated participants stand in for people only "
-            "in questions about sliders that can be answered rightly or wrongly, and where "
-            "concepts of a model are set; it has none. "
-            "Their answers about explanations and masked pictures, and their marks in a "
-            "calibration, are set beforehand.",
+            f"{loaded.study.id} cannot be planned. Simulated participants can replace people "
+            "only in slider questions with right and wrong answers, and where concepts of a "
+            "model are set, but this study has neither. Their answers about explanations and "
+            "masked pictures, and their marks in a calibration, are fixed in advance.",
             safe="Nothing was simulated.",
-            todo="The declared contrasts of any study are planned by --contrasts. By simulation "
-            f"these can be: {', '.join(able)}. Sessions of a calibration are given with "
-            "--calibration to the plan of the study that they are for.",
+            todo="With --contrasts you can plan the declared contrasts of any study. These "
+            f"studies can be planned by simulation: {', '.join(able)}. Sessions of a "
+            "calibration belong to the plan of the study that they are for: give them there "
+            "with --calibration.",
         )
 
 
@@ -376,9 +376,9 @@ def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Sug
     suggested = [known for report in reports() for known in report.suggested(counted)]
     if not suggested:
         raise UsageError(
-            "The sessions given with --calibration hold no question of a calibration.",
+            "The sessions given with --calibration contain no calibration questions.",
             safe="Nothing was simulated.",
-            todo="Give sessions of the study `calibration`, or of another one with `marks: true`.",
+            todo="Give sessions of the study `calibration`, or of another with `marks: true`.",
         )
     targets = thresholds.targets_of(loaded, space_of, prior_of)
     datasets = sorted({dataset_of(model) for model in targets})
@@ -386,8 +386,8 @@ def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Sug
     if not own:
         others = ", ".join(suggestion.dataset for suggestion in suggested)
         raise UsageError(
-            f"The sessions given with --calibration are of {others}; {loaded.study.id} asks about "
-            f"the sliders of {', '.join(datasets) or 'nothing'}.",
+            f"The sessions given with --calibration are about {others}, but {loaded.study.id} "
+            f"asks about the sliders of {', '.join(datasets) or 'nothing'}.",
             safe="Nothing was simulated.",
             todo="Give calibrations with models of the same data set, or leave --calibration out: "
             "threshold and T are then taken from simulated participants.",

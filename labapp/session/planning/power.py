@@ -286,8 +286,8 @@ def normal_power(test: PlannedTest, pool: SimulatedPool, n: int, level: float) -
 LEVEL = 0.05
 ALL = "all models"
 QUESTIONNAIRE = (
-    "what simulated people answer to questionnaires says nothing of what people would: plan it "
-    "with --contrasts, and a pilot study"
+    "the answers of simulated people to questionnaires say nothing about people: plan it with "
+    "--contrasts and a pilot study"
 )
 
 

@@ -42,11 +42,11 @@ FORMS = {"aspredicted.md": "AsPredicted", "osf.md": "OSF Preregistration"}
 STUDY = "study"
 """Folder of the study's files as they were registered."""
 _ORDERS = {
-    "position": "each of them stands equally often at each place, in Latin squares drawn anew",
-    "latin-square": "each of them stands equally often at each place, in one cyclic Latin square",
-    "williams": "each of them stands equally often at each place and follows each other one "
+    "position": "each of them has each position equally often, in new random Latin squares",
+    "latin-square": "each of them has each position equally often, in one cyclic Latin square",
+    "williams": "each of them has each position equally often and follows each other one "
     "equally often (Williams design)",
-    "random": "in an order drawn by lot for each participant",
+    "random": "in a random order for each participant",
     "as_listed": "in the same order for everybody",
 }
 _DIRECTIONS = {
@@ -93,7 +93,8 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     if not study.hypotheses or (of_design(study.hypotheses) and not outcomes):
         lacking = "hypotheses" if not study.hypotheses else "analysis.outcomes"
         raise UsageError(
-            f"{loaded.path}: there is nothing to register yet: the study declares no {lacking}.",
+            f"{loaded.path}: there is nothing to register yet, because the study declares no "
+            f"{lacking}.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
             "file. `labapp studies schema` says what can stand there.",
         )
@@ -131,7 +132,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         except OSError as error:
             leftovers.drop(out)
             raise DataFolderError.unwritten(
-                "The registration", out, error, "Nothing of it is left there."
+                "The registration", out, error, "None of it was kept."
             ) from error
     mark = YOURS.partition("{")[0]
     unwritten = sum(answer.count(mark) for answers in forms.values() for _, answer in answers)
@@ -278,10 +279,7 @@ class _Facts:
         some = conditions(self.loaded)
         limited = "\n\nNot everybody meets everything:\n" + "\n".join(some) if some else ""
         if self.study.design is None:
-            return (
-                YOURS.format("which conditions there are; the study file declares no design")
-                + limited
-            )
+            return YOURS.format("the conditions; the study file declares no design") + limited
         factors = list(self._factors())
         cells = len(self.design.cells)
         spread = (
@@ -297,14 +295,14 @@ class _Facts:
     def _describe_randomisation(self) -> str:
         if self._drawn_places() is not None:
             return (
-                "Places are handed out by the program, the emptiest first and ties by lot; the "
-                "place of a participant who is replaced is handed out again."
+                "The program assigns places: the emptiest condition comes first, and ties are "
+                "broken at random. The place of a participant who is replaced is assigned again."
             )
         if self.study.design is None:
             return YOURS.format("how participants were assigned")
         by = (
-            "Places are handed out by the program, the emptiest condition first and ties by lot; "
-            "the place of a participant who is replaced is handed out again"
+            "The program assigns places, the emptiest condition first and ties at random; the "
+            "place of a replaced participant is assigned again"
             if self.design.assign == "slots"
             else "Condition and order follow from the participant's number"
         )
@@ -342,7 +340,7 @@ class _Facts:
             (False, False): "descriptions with intervals",
         }[between, within]
         sphericity = (
-            " Greenhouse and Geisser's correction is used where a factor within participants has "
+            " The Greenhouse-Geisser correction is used if a factor within participants has "
             "more than two levels."
             if within
             else ""
@@ -368,11 +366,11 @@ class _Facts:
         )
         return (
             f"Participants' means in each cell are compared by {anova}.{sphericity}{covariates} "
-            "Where values are missing, a mixed model with a random intercept of participants "
-            "takes its place; questions that are solved or not are also compared by generalised "
-            "estimating equations, clustered by participant.\n\n"
-            f"Contrasts, with {CORRECTIONS[self.plan.correction]} over the tests of {family}:\n"
-            f"{contrasts}{equivalence}{self._further()}"
+            "If values are missing, a mixed model with a random intercept for each participant "
+            "is used instead. Questions that are solved or not are also compared with "
+            "generalised estimating equations, clustered by participant.\n\nContrasts, with "
+            f"{CORRECTIONS[self.plan.correction]} over the tests of "
+            f"{family}:\n{contrasts}{equivalence}{self._further()}"
         )
 
     def _further(self) -> str:
@@ -388,8 +386,8 @@ class _Facts:
         }
         named = "\n".join(f"* {told[name]}" for name in self.plan.further_tests)
         return (
-            "\n\nFurther tests of the participants who have every cell, not corrected; no "
-            f"hypothesis is decided by them:\n{named}"
+            "\n\nFurther tests with the participants who have every cell, not corrected and not "
+            f"deciding any hypothesis:\n{named}"
         )
 
     def _transforms(self) -> str:
@@ -399,14 +397,14 @@ class _Facts:
     def _criteria(self) -> str:
         one_sided = any(h.direction in ("greater", "less") for h in self.study.hypotheses)
         sides = (
-            "two-sided, but for the hypotheses that name a direction" if one_sided else "two-sided"
+            "two-sided, except for hypotheses that name a direction" if one_sided else "two-sided"
         )
-        return f"p < .05 after the correction; tests are {sides}. Intervals are of 95 %."
+        return f"p < .05 after the correction; tests are {sides}. Intervals are 95 % intervals."
 
     def _exclusions(self) -> str:
         study, lines = self.study, []
         if study.inclusion.completed:
-            lines.append("did not come to the end of the session, or was led past a stage of it")
+            lines.append("did not complete the session, or a stage was skipped")
         if study.inclusion.practice_correct:
             lines.append("answered a practice question wrongly")
         if study.inclusion.min_solved:
@@ -432,10 +430,10 @@ class _Facts:
             wanted, places = drawn
             return (
                 f"{count(wanted, 'participant')} who are not excluded; the study file has "
-                f"{count(places, 'place')}, which are handed out until each has its participants."
+                f"{count(places, 'place')}, which are assigned until each has its participants."
             )
         if self.design.per_cell is None:
-            return YOURS.format("how many participants, or what decides it")
+            return YOURS.format("how many participants, or how the number is decided")
         cells, sizes = len(self.design.cells), self.design.sizes or ()
         if len(set(sizes)) > 1:
             named = (
@@ -462,8 +460,8 @@ class _Facts:
         if self.design.per_cell is None and self._drawn_places() is None:
             return YOURS.format("when recruitment ends")
         return (
-            "Recruitment ends when every place is filled with a participant who is not excluded; "
-            "who is excluded is replaced. Nothing is tested before."
+            "Recruitment ends when every place is filled with a participant who is not "
+            "excluded; excluded participants are replaced. Nothing is tested before that."
         )
 
     def _rationale(self) -> str:
@@ -489,7 +487,7 @@ class _Facts:
             if (stages := item.task_stages()) is not None
         )
         asked = ", ".join(self.loaded.instruments) or "none"
-        people = YOURS.format("who takes part, how they are found, and what they are paid")
+        people = YOURS.format("who takes part, how they are recruited, and what they are paid")
         return (
             f"Sessions in the lab, led by a moderator. Tasks: {', '.join(tasks) or 'none'}. "
             f"Questionnaires: {asked}. {people}\n\n{self._rules()}"
@@ -520,9 +518,9 @@ class _Facts:
         scale = (
             "A scale with an answer missing is left out."
             if missing.scale_items is None
-            else "A mean or sum is worked out where at least "
-            f"{missing.scale_items.at_least} of its items are answered (all where it has fewer), "
-            "from these; a sum is scaled up."
+            else "A mean or sum is computed from the answered items if at least "
+            f"{missing.scale_items.at_least} of them are answered (all, if it has fewer "
+            "items); a sum is scaled up."
         )
         trials = {
             "unsolved": "A question that was skipped counts as not solved.",
@@ -555,16 +553,16 @@ def _smallest(effect: SmallestEffect) -> str:
 
 
 _INTERRUPTED = {
-    "resume": "A session that is interrupted goes on where it was.",
-    "restart_stage": "A stage that is interrupted begins again with its first question.",
-    "block": "A session that is interrupted does not go on.",
+    "resume": "An interrupted session continues where it stopped.",
+    "restart_stage": "An interrupted stage begins again with its first question.",
+    "block": "An interrupted session is not continued.",
 }
 
 _STALLS = {
-    "leave-out": "Time in which the computer stands still is left out of durations and limits.",
-    "keep": "Time in which the computer stands still counts in durations and limits.",
-    "repeat-question": "Time in which the computer stands still is left out of durations and "
-    "limits, and the question that it fell into is asked again.",
+    "leave-out": "Time during which the computer freezes is left out of durations and limits.",
+    "keep": "Time during which the computer freezes counts in durations and limits.",
+    "repeat-question": "Time during which the computer freezes is left out of durations and "
+    "limits, and the question in progress is asked again.",
 }
 
 

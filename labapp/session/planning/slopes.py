@@ -39,13 +39,10 @@ LEAST_OUTCOMES = 10
 WIDEST = 4.0
 """Log odds: intercepts that differ by more say that nearly all of a level is alike."""
 FEW = (
-    f"with fewer than {LEAST_MODELS} models a slope cannot be told from what models differ by "
-    "anyway: the study's test says nothing of other models"
+    f"with fewer than {LEAST_MODELS} models, a slope cannot be distinguished from ordinary "
+    "differences between models, so the study's test says nothing about other models"
 )
-UNKNOWN = (
-    "what simulated participants did varies too little for it; more of them (--participants) may "
-    "show more"
-)
+UNKNOWN = "simulated participants vary too little for it; more of them (--participants) may help"
 SIMULATED, SMALLEST, NO_SLOPE = "as simulated", "smallest that matters", "none"
 Progress = Callable[[int, int], None]
 """Called with how many numbers of people and models are done, and of how many."""

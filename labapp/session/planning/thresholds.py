@@ -65,13 +65,13 @@ GRID = range(5, 100, 5)
 """Target alignments that are looked at, in per cent; beyond, precision is asked for, no insight."""
 RULE = (
     f"The lowest round target alignment that at most {STUMBLES * 100:g} % of the questions of "
-    "simulated participants who only try (ascent and random) come up to, and that at most "
-    f"{CHANCE * 100:g} % of the sampled pairs of start and target have from the start; epsilon is "
-    "1 minus it. No target above 95 % is recommended. Nobody is stopped at a target while this is "
-    "found out. Lower, and success would be stumbled upon; higher, and those who understand would "
-    "miss it for want of precision. Beside it stands the value that separates the best alignments "
-    "of those who understand from those of people who only try, by balanced accuracy, as a "
-    "calibration with people would be separated."
+    "simulated participants who only try (ascent and random) reach, and that at most "
+    f"{CHANCE * 100:g} % of the sampled pairs of start and target have from the start; epsilon "
+    "is 1 minus this value. No target above 95 % is recommended. The simulated participants are "
+    "not stopped at a target. With a lower target, people would succeed by luck; with a higher "
+    "one, those who understand would miss it because it is too precise. Next to it is the value "
+    "that best separates the best alignments of those who understand from those of people who "
+    "only try, by balanced accuracy, as in a calibration with people."
 )
 HARDLY = 0.25
 """Below this difference between the shares of understood and stumbled-upon questions the target

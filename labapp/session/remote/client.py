@@ -456,7 +456,7 @@ class Link:
         if isinstance(message, wire.File):
             self._keep_piece(path, message)
         elif (kept := self._files.get(message.sha256)) is None:
-            raise wire.WireError("A file was left out that is not here.")
+            raise wire.WireError("A file was left out, but it does not exist here.")
         elif kept != path:
             shutil.copyfile(kept, path)
 
@@ -483,7 +483,7 @@ class Link:
         parts = PurePosixPath(name).parts
         odd = any(part in ("..", ".", "/") or set(part) & set("\\:\0") for part in parts)
         if len(parts) < 2 or parts[0] not in (STUDY, STIMULI, wire.MODELS) or odd:
-            raise wire.WireError("A file has a place outside of the session.")
+            raise wire.WireError("A file would be placed outside the session.")
         return self._folder.joinpath(*parts)
 
 

@@ -70,13 +70,13 @@ class FollowedSession(FollowsSession):
         events = [_read(row) for row in rows]
         planned = next((p for _, p in events if isinstance(p, SessionPlanned)), None)
         if planned is None:
-            raise RecordError("The session has no plan: nothing of it can be shown.")
+            raise RecordError("The session has no plan, so it cannot be shown.")
         self.planned = planned
         self.loaded = load_recorded_study(
             planned,
             folder / STUDY,
-            safe="The session goes on at its own computer.",
-            todo="Install the packages of the session's computer here, too.",
+            safe="The session continues on its own computer.",
+            todo="Install the same packages here as on the session's computer.",
         )
         self.machine = machine_of(self.loaded, planned, {})
         self.name = planned.participant
@@ -189,6 +189,6 @@ def _read(row: wire.Row) -> tuple[Event, Payload]:
     except ValueError as error:
         raise RecordError(
             f"The event {row[0]} ({row[5]}) of the session cannot be read here: {error}.",
-            safe="The session goes on at its own computer.",
+            safe="The session continues on its own computer.",
             todo="Install the same version of labapp and the same packages on both computers.",
         ) from error

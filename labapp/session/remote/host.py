@@ -208,7 +208,7 @@ class RemoteHost:
         except OSError as error:
             raise SessionError(
                 f"The process that serves other computers could not be started: {error}.",
-                safe="The session goes on at this computer.",
+                safe="The session continues on this computer.",
                 todo="Close other programs, and share the session again.",
             ) from error
         after_seq = journal.subscribe_from(self._take_event)
@@ -335,7 +335,7 @@ class RemoteHost:
     def _ended(self) -> None:
         if self._closed:
             return
-        # The session goes on at its own computer.
+        # The session continues on its own computer.
         self._emit(AlarmRaised(FAILED, "the process that serves other computers ended"))
         self._opened.remote_failed = True
         self.close()

@@ -323,7 +323,7 @@ class SessionServer:
         try:
             while extent(folder)[0] < last:
                 if time.monotonic() > until_s:
-                    return "the disk does not answer"
+                    return "the disk does not respond"
                 await asyncio.sleep(0.05)
             past = [(*row[:10], row.payload) for row in read_rows(folder) if row.seq <= last]
         except LabappError as error:

@@ -118,13 +118,13 @@ def load_recorded_study(
         if not registry.knows(task := str(row.get("part"))):
             raise RecordError(
                 f"The session has parts of the kind {task!r}, which neither labapp nor a package "
-                "installed here knows, so that its screens cannot be shown.",
+                "installed here knows, so its screens cannot be shown.",
                 safe=safe,
                 todo=todo,
             )
     names = study_files_of([path.name for path in folder.iterdir()] if folder.is_dir() else [])
     if len(names) != 1:
-        raise RecordError("The session has no copy of its study file: no screen can be shown.")
+        raise RecordError("The session has no copy of its study file, so no screen can be shown.")
     return loading.load(folder / names[0], planned.language, recorded=True)
 
 

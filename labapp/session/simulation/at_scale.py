@@ -92,7 +92,7 @@ def simulate_at_scale(
     folders: list[Path] = []
     sessions: Path | None = None
     try:
-        safe = f"Sessions that were finished before are whole, in {out}."
+        safe = f"Sessions that were finished before are complete, in {out}."
         with workers(_processes(number, participants), dask, safe=safe) as pool:
             sessions = folder.study_folder(out, loaded.study.id)
             scratch.mkdir()

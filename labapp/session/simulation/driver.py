@@ -100,10 +100,10 @@ class DriverWatch:
             place = self._runner.machine.tasks[state.index].place(state.part_state)
             where = f"in {part.id} ({part.title!r}){f', {place}' if place else ''}"
         return Stuck(
-            f"The simulated participant did not get on for {STILL_S:.0f} s of session time, "
+            f"The simulated participant made no progress for {STILL_S:.0f} s of session time, "
             f"{where}.",
-            safe="The session is closed; what happened until then is recorded.",
-            todo="Look at this place of the study; report it where a person can get on.",
+            safe="The session is closed, and everything up to then is recorded.",
+            todo="Check this place of the study. If a person can continue there, report it.",
         )
 
 
@@ -252,8 +252,8 @@ class Driver:
             if actor is None:
                 raise Stuck(
                     f"The simulated participant does not know parts of the kind {part.part!r}.",
-                    safe="The session is closed; what happened until then is recorded.",
-                    todo="Let a person go through it, or give its task type a `simulate`.",
+                    safe="The session is closed, and everything up to then is recorded.",
+                    todo="Go through it yourself, or give its task type a `simulate`.",
                 )
             self._actor = actor
         return self._actor

@@ -90,5 +90,7 @@ def every_strategy() -> dict[str, str]:
 def _make_strategy_error(what: str, able: list[str]) -> UsageError:
     offered = ", ".join(sorted(name for name in able if name != ORACLE))
     return UsageError(
-        what, safe="No session was begun.", todo=f"Take a strategy that can: {offered or 'none'}."
+        what,
+        safe="No session was begun.",
+        todo=f"Use one of these strategies: {offered or 'none'}.",
     )

@@ -17,7 +17,7 @@ TURNS_DIALS: Mapping[str, str] = MappingProxyType(
     {
         "understanding": "tries each slider, and from then on turns it where it leads",
         "partial": "knows what some sliders do",
-        "ascent": "goes by the number of the alignment alone",
+        "ascent": "uses only the alignment number",
         "random": "moves sliders at random",
         ORACLE: "is told the answer",
     }
@@ -36,7 +36,7 @@ REPAIRS_CONCEPTS: Mapping[str, str] = MappingProxyType(
         "careful": "sets what it sees, the surest first, until the answer is right",
         "oracle": "sets all concepts that the model has wrong, and nothing else",
         "stubborn": "sets what it sees as wrong, then confirms all else, whatever the answer",
-        "misled": "takes a change back after which the answer is not the expected one",
+        "misled": "undoes a change if the answer is not the expected one",
         "learner": "is careful, and remembers what a change did to other concepts",
         "unmoved": "is careful, and always forecasts that the answer stays",
         "random": "sets any concepts",

@@ -188,9 +188,14 @@ def run_jobs(jobs: Sequence[SimulationJob]) -> list[SimulatedSession]:
     # The matrices of a memory are small: several threads only wait for each other, and where each
     # core has a session already, one that learns takes twice as long.
     with _blas().limit(limits=1, user_api="blas"):
-        with gc_paused():
-            simulated = decoders.together.run([partial(_run, job, decoders) for job in jobs])
-        gc.collect(0)  # A session is a reference cycle that keeps its events alive.
+        simulated: list[SimulatedSession] = []
+        while some := jobs[len(simulated) :]:
+            # Where no model is decoded for several, one at a time keeps fewer events in memory.
+            if not decoders.together.shares:
+                some = some[:1]
+            with gc_paused():
+                simulated += decoders.together.run([partial(_run, job, decoders) for job in some])
+            gc.collect(0)  # A session is a reference cycle that keeps its events alive.
         return simulated
 
 
@@ -391,8 +396,9 @@ def check_job(study: str, participants: int | None, strategy: str | None, out: P
     check_fits(strategy or usual_strategy(loaded.study), loaded.study)
     if participants is None and not fills(loaded):
         raise UsageError(
-            f"The study {loaded.study.id!r} is never full: it wants no number of participants.",
-            todo="Say how many: --participants N.",
+            f"The study {loaded.study.id!r} is never full, because it sets no number of "
+            "participants.",
+            todo="Give the number: --participants N.",
         )
     return loaded
 
@@ -400,8 +406,8 @@ def check_job(study: str, participants: int | None, strategy: str | None, out: P
 def does_not_fill() -> SessionError:
     """What is told when nobody is included any more."""
     return SessionError(
-        f"None of the last {IN_VAIN} participants is included: the study does not fill.",
-        safe="The sessions until then are in the folder.",
+        f"None of the last {IN_VAIN} participants is included, so the study never fills up.",
+        safe="The sessions so far are in the folder.",
         todo="Simulate fewer careless participants, or look at the rules of inclusion.",
     )
 
@@ -673,7 +679,7 @@ def _through(
 
 def _make_stall_error(participant: str, safe: str) -> SessionError:
     return SessionError(
-        f"The simulated session of {participant} stood still.",
+        f"The simulated session of {participant} made no progress.",
         safe=safe,
         todo="Report this with the study.",
     )
@@ -748,7 +754,7 @@ def simulate(
         raise
     if not done:
         opened.close("stood still")
-        folder = f"What happened until then is in {opened.folder.path}."
+        folder = f"Everything up to then is in {opened.folder.path}."
         raise _make_stall_error(participant, folder)
     opened.close("simulated")
     return opened.folder.path
@@ -839,9 +845,9 @@ class Decoders:
             wanted = self._wanted.get(times.model, times.card_sha256)
             if wanted != times.card_sha256:
                 raise ModelError(
-                    f"The model {times.model} here is another one than where this was started.",
+                    f"The model {times.model} here differs from the one where this was started.",
                     safe="No session was simulated with it.",
-                    todo="Bring the same models to every machine that simulates.",
+                    todo="Install the same models on every machine that simulates.",
                 )
         shared = {model: self.together.share(each) for model, each in fresh.decoders.items()}
         self._warm = self._warm.with_others(replace(fresh, decoders=shared))

@@ -49,9 +49,16 @@ class _Request:
 
 
 class TogetherDecoding:
-    """Lets tasks take turns, and decodes for all of them at once."""
+    """Lets tasks take turns, and decodes for all of them at once.
+
+    Attributes
+    ----------
+    shares : bool
+        Whether any decoder is shared, so that it is worth running tasks together.
+    """
 
     def __init__(self) -> None:
+        self.shares = False
         self._ready: deque[threading.Lock] = deque()
         self._waiting: list[_Request] = []
         self._running = False
@@ -67,6 +74,7 @@ class TogetherDecoding:
             return decoder
         if (find(decoder.id) / WEIGHTS).stat().st_size < LARGE:
             return decoder
+        self.shares = True
         shared = replace(forward, compute=partial(self._compute, forward.compute))
         return replace(decoder, forward=shared)
 
@@ -102,7 +110,7 @@ class TogetherDecoding:
             self._hand_on()
 
     def _compute(self, compute: Compute, z: Float32) -> Float32:
-        """Called by the task whose turn it is, or by whoever runs alone."""
+        """Called by the task whose turn it is, or by a task that runs alone."""
         if not self._running:
             return compute(z)
         request = _Request(compute, z)

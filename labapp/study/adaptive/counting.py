@@ -138,7 +138,7 @@ class UpDown(Staircase):
     """
 
     method: Literal["up-down"] = Field(
-        description="`down` right answers in a row make it harder, a wrong one easier."
+        description="`down` right answers in a row make it harder, and a wrong one makes it easier."
     )
     down: int = Field(default=2, ge=1, le=10)
 
@@ -160,7 +160,8 @@ class WeightedUpDown(Staircase):
     """
 
     method: Literal["weighted-up-down"] = Field(
-        description="A right answer makes it harder by `down` steps, a wrong one easier by `up`."
+        description="A right answer makes it harder by `down` steps, a wrong one makes it "
+        "easier by `up` steps."
     )
     up: int = Field(default=3, ge=1, le=100)
     down: int = Field(default=1, ge=1, le=100)

@@ -92,10 +92,10 @@ class Rule(Strict):
 
     Attributes
     ----------
-    trials : the most trials that a track has.
+    trials : the maximum number of trials in a track.
     scale : whether levels are compared by their logarithms (`log`) or as they are (`linear`).
-    interleave : in which order tracks take turns. `random`: by lot, each once before any comes
-        again; `in-turn`: one after the other.
+    interleave : in which order tracks take turns. `random`: in random order, each once before any
+        comes again; `in-turn`: one after the other.
     dont_know : how "I don't know" counts. `wrong`: as a wrong answer; `leave-out`: as a trial, but
         not as an answer. A trial that is interrupted never counts: it is asked again.
     """
@@ -155,7 +155,7 @@ class Started(Rule):
 
     Attributes
     ----------
-    start : the first level of a track; several start as many tracks.
+    start : the first level of a track; a list starts several tracks.
     """
 
     start: float | tuple[float, ...]

@@ -243,7 +243,7 @@ def _never_within(name: str, decider: Item, limits: Mapping[str, float]) -> Iter
     if (ends := decider.bounds()) is None:
         yield f"{name} has no number that could be below or above another"
     elif limits.get(ABOVE, -inf) >= ends[1] or limits.get(BELOW, inf) <= ends[0]:
-        yield f"{name} goes from {ends[0]:g} to {ends[1]:g}: it is never within these limits"
+        yield f"{name} ranges from {ends[0]:g} to {ends[1]:g}: it is never within these limits"
     elif limits.get(ABOVE, -inf) >= limits.get(BELOW, inf):
         yield "no number is above the one and below the other"
 

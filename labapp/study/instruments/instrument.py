@@ -88,17 +88,17 @@ class Score(Strict):
     mean : numbers by the ids of their items, such as ratings, all from and to the same number, of
         which the mean is taken; the id of a matrix stands for all its rows.
     sum : such numbers, which are added up.
-    reverse : those among them that count the other way round: the highest number as the lowest.
+    reverse : those of them that are reverse-scored: the highest number counts as the lowest.
     start : what the lowest number counts; by default itself.
     times : what the mean or sum is multiplied by.
-    chosen : the option that is counted.
-    among : in which choices of one option it is counted; by default in all of the questionnaire.
+    chosen : the option to count.
+    among : the choice items in which it is counted (default: all of the questionnaire).
     weighted : by score of this questionnaire the score that is its weight; of this questionnaire or
         of another one that asks about the same stage, or else about the whole session.
     rule : a rule that a package brings (`rules.ScoringRule`).
     items : what the rule makes its score of, by the ids of the items.
     settings : further settings of the rule.
-    meaning : what its ends mean.
+    meaning : the meaning of its ends.
     numbers : the lowest and the highest number of its ratings; set by the questionnaire.
     low : its lower limit; set by the questionnaire.
     high : its upper limit; set by the questionnaire.
@@ -240,7 +240,7 @@ def resolve_scoring(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"
         return None if scoring is None else "as-answered"
     if isinstance(scoring, str):
         if scoring not in OLD_NAMES:
-            raise ValueError(f"nobody here knows the scoring {scoring!r}")
+            raise ValueError(f"the scoring {scoring!r} is not known here")
         return of_name(scoring)
     try:
         scores: Mapping[str, Score] = _SCORES.validate_python(scoring)
@@ -400,7 +400,7 @@ def make_score(name: str, score: Score, given: Given) -> float | None:
         raise RecordError(
             f"The scoring rule {name!r} of {RULES.package(name)} failed: {why}.",
             safe="What was recorded is untouched.",
-            todo="Ask the authors of the package to mend it.",
+            todo="Report this to the authors of the package.",
         )
     return number
 
@@ -410,7 +410,7 @@ class SharedScale(Strict):
 
     Attributes
     ----------
-    points : how many points the scale has.
+    points : the number of points of the scale.
     first : the number of the first point, 0 or 1.
     low : the words at its lowest point.
     high : the words at its highest point.
@@ -430,11 +430,11 @@ class SharedScale(Strict):
 
 
 class Sample(Strict):
-    """Items of which each participant is asked some only.
+    """Items of which each participant is asked only some.
 
     Attributes
     ----------
-    draw : how many are drawn at random, for each participant; the plan keeps which.
+    draw : how many are drawn at random for each participant; the plan records which.
     of : the ids of the items that are drawn from.
     """
 
@@ -455,23 +455,23 @@ class Instrument(Strict):
 
     Attributes
     ----------
-    id : its name, which is that of its file too.
-    version : a whole number from 1. Raise it when the questionnaire changes.
-    title : what stands above it; like all words a text, or texts by language: `{en: …, de: …}`.
-    instruction : what stands above its items.
-    source : where it is from.
+    id : its name, which is also the name of its file.
+    version : a whole number from 1. Increase it when the questionnaire changes.
+    title : the heading above it; like all words, a text, or texts by language: `{en: …, de: …}`.
+    instruction : the text above its items.
+    source : its source.
     scoring : what older files say instead of `scores`: the name of a shipped questionnaire, whose
         scores it has as far as it has their items.
     scores : by name how its scores are made, or `as-answered`: each rating is a score of its own.
     order : of its items: `fixed` as listed, `shuffled` for each participant, or by group:
         `{by: hint, orders: {with: [a, b], without: [b, a]}}`.
-    per_page : items a page where they do not all fit one screen.
-    samples : items of which each participant is asked some only, drawn at random.
-    minimum_s : seconds for which each page stays at least.
-    advance : whether the next page comes by itself once every item of a page is answered; only for
-        items that one press answers.
-    scale : what its statements share.
-    options : answers that several items share; these name them by id.
+    per_page : items per page if they do not all fit on one screen.
+    samples : items of which each participant is asked only some, drawn at random.
+    minimum_s : the minimum time for each page, in seconds.
+    advance : whether the next page appears by itself once every item of a page is answered; only
+        for items with one-click answers.
+    scale : the scale that its statements share.
+    options : answers that several items share and refer to by id.
     items : what is asked.
     """
 
@@ -706,7 +706,7 @@ class Instrument(Strict):
                 ids.append(item.id)
         if not ids:
             raise StudyError(
-                f"The questionnaire {self.id!r} asks about each stage, and the study has none.",
+                f"The questionnaire {self.id!r} asks about each stage, but the study has none.",
                 todo="Leave it out of the study, or give the study stages.",
             )
         return tuple(ids)

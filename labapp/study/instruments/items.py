@@ -237,10 +237,10 @@ class Option(Strict):
 
     Attributes
     ----------
-    id : its name in tables: small letters, digits and _; `yes` and `no` are written in quotes.
+    id : its name in tables: lower-case letters, digits and _; `yes` and `no` are written in quotes.
     text : what the participant reads.
-    describe : whether it takes a text in one's own words.
-    alone : whether taking it takes the others away.
+    describe : whether participants can add their own words.
+    alone : whether choosing it deselects all others.
     media : a picture that is shown with it.
     """
 
@@ -271,29 +271,27 @@ class Item(Strict):
 
     Attributes
     ----------
-    kind : what kind of item it is; without it a `scale`.
-    id : its name in tables: small letters, digits and _.
-    name : a short heading above the words, and what the item is called where something is said
-        about it.
+    kind : the kind of item (default: `scale`).
+    id : its name in tables: lower-case letters, digits and _.
+    name : a short heading above the words, and the item's name in messages.
     text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
-        In name and text `{answer:used}` stands for what was answered to the item `used` on an
-        earlier page, and `{answer:before.used}` for one of an earlier questionnaire.
-    media : a picture that is shown, or a sound that is played with it.
-    required : whether the participant must answer to go on.
-    dont_know : the words of an answer below the others that says nothing about the item, such as
+        In name and text, `{answer:used}` inserts the answer to the item `used` on an earlier page,
+        and `{answer:before.used}` one from an earlier questionnaire.
+    media : a picture or sound that comes with it.
+    required : whether the participant must answer before continuing.
+    dont_know : the words of an answer below the others for people who cannot say, such as
         `{en: I don't know, de: Weiß ich nicht}`. It counts as answered and has no value.
     repeat : `stages` asks the item once for each stage of the study, with `{stage}` in its words
         and `_1`, `_2` … behind its id.
-    identifying : whether its answers tell who somebody is, and are left out of de-identified
-        copies. Where that is not said they are taken to tell it, unless they are ratings.
+    identifying : whether its answers can identify a person, and are left out of de-identified
+        copies (default: yes, except for ratings).
     tags : words of your own to find it by in the table of items, such as `[trust, reversed]`.
-    only_if : for whom it is asked: items above it by id, items of earlier questionnaires as
+    only_if : who is asked: items above it by id, items of earlier questionnaires as
         `questionnaire.item`, and variables of the study's design or assignment, each with the
-        answer or value, or the list of them, for which it is asked: `{used: often}`; of numbers
-        limits, `{age: {above: 17}}`. `any`, `all` (lists of such) and `not` put conditions
-        together.
-    checked : makes it an attention check, which is told as passed or failed and is in no score: its
-        right answer, or the list of right ones; of `choices` all that are to be chosen. With
+        answer or value (or a list of them) for which it is asked: `{used: often}`. Numbers have
+        limits: `{age: {above: 17}}`. `any`, `all` (with lists) and `not` combine conditions.
+    checked : makes it an attention check, which is passed or failed and not part of any score: its
+        right answer, or a list of right ones; for `choices`, all that must be chosen. With
         `{right: …, attempts: …}` it is a comprehension check (`Check`).
     """
 
@@ -482,8 +480,8 @@ class Listed(Item):
 
     Attributes
     ----------
-    shuffle : whether each participant sees them in an order of their own, which the plan keeps;
-        options that are `alone` or described in one's own words stay where they are, at the end.
+    shuffle : whether each participant sees them in a random order, which the plan records. Options
+        that are `alone` or described in one's own words stay at the end.
     """
 
     shuffle: bool = False

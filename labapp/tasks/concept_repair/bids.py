@@ -42,19 +42,20 @@ REPAIR = TaskFiles(
     parts=("concept_repair",),
     name="concept repair",
     label="conceptrepair",
-    readme="`*_task-conceptrepair_*.tsv`: pictures whose concepts in a model were set, or the "
-    "answer to a change foretold, a row an attempt at one. `*_task-conceptgrid_*.tsv`: which "
-    "concepts were said to change with which.",
+    readme="`*_task-conceptrepair_*.tsv`: pictures for which concepts of a model were set, or "
+    "the answer to a change was forecast; one row per attempt. `*_task-conceptgrid_*.tsv`: "
+    "which concepts were said to change with which.",
     description="Concept repair: the participant sets what a concept learner believes of a picture "
-    "off or on, and sees, or foretells, the class that it answers then (after Zarlenga et al., "
+    "off or on, and sees, or forecasts, the class that it then answers (after Zarlenga et al., "
     "Towards Robust Metrics for Concept Representation Evaluation, 2023).",
     event_columns=(
         Column("picture", "trial: id of the picture in its stimulus set."),
         Column("beliefs", "trial: JSON list, how sure the model is of each concept, 0 to 1."),
         Column(
             "answer",
-            "trial: class that the model answers when left alone; picked, foretold: class that is "
-            "foretold, empty for the same as before; ended: class that it answers as it was left.",
+            "trial: class that the model answers when left alone; picked, foretold: the class "
+            "that is forecast, empty for the same as before; ended: class that it answers as it "
+            "was left.",
         ),
         Column(
             "probabilities",
@@ -72,11 +73,11 @@ REPAIR = TaskFiles(
     types={
         "stage": STAGE_TYPE,
         "trial": "A picture, from its appearance to its end.",
-        "chosen": "A change was chosen, which is foretold before it is shown.",
+        "chosen": "A change was chosen, and its result is forecast before it is shown.",
         "picked": "The class that will be answered was picked, or another in its place.",
         "foretold": "It was final; the change follows.",
-        "set": "A concept was set, and the model answered anew.",
-        "undone": "The last change was taken back.",
+        "set": "A concept was set, and the model answered again.",
+        "undone": "The last change was undone.",
         "ended": "The participant, or the limit, ended the picture.",
     },
     kinds={

@@ -229,7 +229,7 @@ class ConceptRepairPart(_OfConcepts):
             if item.given is not None and item.given.concept >= concepts:
                 raise ValueError(f"{item.photo}: there is no concept {item.given.concept}")
             if item.truth not in [known.id for known in self.repaired.classes]:
-                raise ValueError(f"{item.photo}: {item.truth!r} is none of the classes")
+                raise ValueError(f"{item.photo}: {item.truth!r} is not one of the classes")
         return self
 
     @property

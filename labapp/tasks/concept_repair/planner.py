@@ -68,11 +68,11 @@ class Items(Strict):
 
     Attributes
     ----------
-    repair : pictures that correcting the wrong concepts sets right.
-    control : pictures where all is right already.
-    trap : pictures that stay wrong, or become wrong, where every concept is set right.
-    unrepairable : pictures where all concepts are right and the answer is wrong.
-    natural : pictures that the set drew whatever the model makes of them.
+    repair : pictures that become right when the wrong concepts are corrected.
+    control : pictures in which everything is already right.
+    trap : pictures that stay or become wrong when every concept is corrected.
+    unrepairable : pictures in which all concepts are right but the answer is wrong.
+    natural : pictures drawn regardless of the model's answer.
     """
 
     repair: int = Field(default=6, ge=0, le=200)
@@ -125,22 +125,22 @@ class ConceptRepairStages(StimulusStages):
 
     Attributes
     ----------
-    instruction : `repair`: set right what the model sees wrongly; `audit`: confirm or correct every
-        concept; `foresight`: nothing is set freely, one change is given with each picture and what
-        the model says then is foretold.
-    foresee : for how many of the pictures each change is foretold before it is shown.
+    instruction : `repair`: correct what the model sees wrongly; `audit`: confirm or correct every
+        concept; `foresight`: each picture comes with one given change, and the participant
+        forecasts what the model then says.
+    foresee : for how many of the pictures each change is forecast before its result is shown.
     items : how many pictures of which kinds; not where `changes` names them.
-    changes : of `foresight`, the pictures and their changes as they were drawn beforehand; without
-        it both are drawn for each participant, and every second change moves the answer.
+    changes : for `foresight`: the pictures and changes, if they were drawn in advance. Without it,
+        both are drawn for each participant, and every second change alters the answer.
     answers : whether the model's answer is shown after it was forecast (`shown`), or not at all
-        (`withheld`), so that nothing is learnt from it.
-    practice : pictures before the stage; without it none.
-    examples : whether each concept is shown before the practice, or the stage, in two pictures of
-        the set, one with it and one without, which come nowhere else in the session.
-    grid : whether the participant ticks after the stage which concept also changes another.
+        (`withheld`), so that participants learn nothing from it.
+    practice : practice pictures before the stage (default: none).
+    examples : whether each concept is shown before the practice or the stage, in two pictures of
+        the set, one with it and one without. These do not appear again in the session.
+    grid : whether the participant marks, after the stage, which concepts also change others.
     time_limit_s : seconds after which a picture is left; null for no limit.
-    class_names : as the set has them, or given to the classes by lot for each participant and stage
-        (`drawn`), for sets whose names are invented.
+    class_names : names as in the set, or assigned to the classes at random for each participant
+        and stage (`drawn`), for sets with invented names.
     """
 
     task: Literal["concept-repair"]
@@ -167,7 +167,9 @@ class ConceptRepairStages(StimulusStages):
     @model_validator(mode="after")
     def _check_foresight(self) -> ConceptRepairStages:
         if self.instruction == "foresight" and self.foresee != "all":
-            raise ValueError("with instruction: foresight every change is foretold; foresee: all")
+            raise ValueError(
+                "with instruction: foresight, every change is forecast; use foresee: all"
+            )
         if self.instruction != "foresight" and (self.changes or self.answers == "withheld"):
             raise ValueError("`changes`, and answers: withheld, with instruction: foresight alone")
         if self.changes is not None and "items" in self.model_fields_set:
@@ -282,7 +284,7 @@ class _Draws:
         if self.stages.grid and len(stimuli.manifest.concepts) < 2:
             raise IncompatibleStimuliError(
                 "grid",
-                f"the stimulus set {stimuli.manifest.id} has one concept alone, and the grid asks "
+                f"the stimulus set {stimuli.manifest.id} has only one concept, but the grid asks "
                 "which concept also changes another",
                 "Write grid: false.",
             )
@@ -291,7 +293,7 @@ class _Draws:
         if single and self.stages.instruction != "foresight":
             raise IncompatibleStimuliError(
                 "instruction",
-                f"the stimulus set {stimuli.manifest.id} has the answers to single changes alone",
+                f"the stimulus set {stimuli.manifest.id} has only the answers to single changes",
                 "Write instruction: foresight, or name a set with the answers in every state.",
             )
         repaired = self._make_repaired(stimuli, number)
@@ -339,7 +341,7 @@ class _Draws:
                     "changes",
                     f"{changes.file} shows the picture {listed.picture!r} of the stimulus set "
                     f"{manifest.id} to {self.planner.participant} more than once, or as an example",
-                    "Draw the file again: nobody may see a picture twice.",
+                    "Draw the file again, because nobody may see a picture twice.",
                 )
             item = _item(manifest.photos[place], answers[place], "matched")
             out.append(self._given(item, given))
@@ -621,10 +623,10 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
             fitting, examples = len(wanted.photos), bool(find_reserved_pictures(planner))
             raise IncompatibleStimuliError(
                 PRACTICE if wanted.kind == PRACTICE else "items",
-                f"{wanted.count} pictures of the kind {wanted.kind!r} are asked for, and the set "
-                f"has {fitting or 'none'}{' that are no examples' if examples else ''}; {missing} "
-                "are missing, for nobody sees a picture twice, and other stages and practice need "
-                "theirs",
+                f"{wanted.count} pictures of the kind {wanted.kind!r} are needed, but the set "
+                f"has {fitting or 'none'}{' that are no examples' if examples else ''}; "
+                f"{missing} {'is' if missing == 1 else 'are'} missing, because nobody sees a "
+                "picture twice, and other stages and practice need theirs",
                 "Ask for fewer here or in another stage, or name a larger stimulus set.",
             )
     return {wanted.kind: drawn for wanted, drawn in own}

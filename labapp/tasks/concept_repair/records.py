@@ -418,8 +418,8 @@ _PICTURE = of(
         text truth: id of the true class
         text item: what corrections do to the picture: repair, control, trap or unrepairable, see
             the glossary; empty where they do nothing of these, and in practice
-        text sample: why it is shown: matched (for its type), natural (drawn whatever the model
-            makes of it) or practice
+        text sample: why it is shown: matched (for its type), natural (drawn regardless of the
+            model's answer) or practice
         text instruction: repair, audit or foresight
     """),
     via=("part.repaired", "part", "item"),
@@ -443,7 +443,7 @@ REPAIRS = of(
     *TRIAL,
     *_PICTURE,
     *columns_in("""
-        yes foresee: the model's answers to its changes were foretold before they were shown
+        yes foresee: the model's answers to its changes were forecast before they were shown
         whole n_concepts: concepts that could be set
         whole n_concepts_wrong: of these, concepts that the model has wrong when left alone
         whole n_classes: classes that the model tells apart
@@ -456,26 +456,25 @@ REPAIRS = of(
             foresight
         whole gain: right at the end less right when left alone: 1, 0 or -1; empty with instruction
             foresight
-        whole n_changes: settings of a concept by the participant, whichever way; what was taken
-            back is counted, too; here and below, what the plan set is not
+        whole n_changes: settings of a concept by the participant, in either direction, including
+            those taken back; here and below, without those of the plan
         whole n_corrections: settings against what the model believes
-        whole n_corrections_right: of these, to what is true
+        whole n_corrections_right: of these, to the true value
         whole n_confirmations: settings to what the model believes already
-        whole n_confirmations_right: of these, to what is true
+        whole n_confirmations_right: of these, to the true value
         whole n_released: times a concept was set back to what the model has
         whole n_undone: changes that were taken back
         whole n_set_end: concepts that were set, either way, as the picture was left
         whole n_concepts_wrong_end: concepts that were wrong as it was left, by the setting, else by
             the belief
-        whole n_harms: settings of a concept to what is true with the answer right before and wrong
-            after
+        whole n_harms: settings of a concept to its true value that turned a right answer wrong
         yes touched: the participant chose a change, also where the limit came before it was shown
-        whole n_foretold: answers that were foretold and not seen before, see concept_changes
+        whole n_foretold: answers that were forecast and not seen before, see concept_changes
         whole n_foretold_correct: of these, those that came
         seconds first_change_s: from the picture's appearance to the first change that the
-            participant chose; what is foretold of it comes after
+            participant chose, before any forecast of it
         seconds response_s: from its appearance to its end, without pauses and gaps
-        yes excluded: it does not count: an attempt that was broken off, or practice
+        yes excluded: it does not count: an interrupted attempt, or practice
         text excluded_because: why it does not count
     """),
     STALLED,
@@ -538,13 +537,13 @@ CONCEPT_CHANGES = of(
         number p_truth_after [0-1]: the model's probability of the true class then
         yes harm: the answer was right before and is wrong after a concept was set to what is true;
             empty of other changes
-        text foretold: id of the class that was foretold, also where that was “the same”
+        text foretold: id of the class that was forecast, also if that was “the same”
         yes foretold_same: “the same” was foretold
         yes sure: the participant was sure of it
-        yes foretold_correct: the class that was foretold came
+        yes foretold_correct: the forecast class was the answer
         yes seen_before: the answer to these states of the picture's concepts had been on the screen
-            before, be it before the stage began again: whoever foretells it remembers it
-        number chance [0-1]: how often a guess among the classes foretells rightly
+            before, even before the stage began again, so the participant may remember it
+        number chance [0-1]: how often a guess among the classes is right
         text side_effects: ids of other concepts of which the answer says the opposite then, with ;
             between them: the class before is made by the one state of the concept and the class
             after by the other; empty for none, and where classes do not say which concepts make
@@ -653,7 +652,7 @@ CONCEPT_CURVES = of(
     text("item", "what corrections do to the picture, see the table repairs"),
     text("sample", "matched or natural"),
     whole("n_set", "concepts that are set to what is true"),
-    number("correct_any", "share of all choices of so many concepts with a right answer", "0-1"),
+    number("correct_any", "share of all sets of so many concepts with a right answer", "0-1"),
     yes("correct_in_order", "the answer with so many concepts set in the order of the set"),
     yes(
         "correct_wrong_first",

@@ -85,7 +85,7 @@ def _files(part: str, name: str, label: str, description: str, readme: str) -> T
             "trial": "A photo, or an exercise of the warm-up, from its appearance to its end.",
             "judgement": "A question about the photo was answered, or its answer changed or taken "
             "back.",
-            "judged": "The answers were handed in.",
+            "judged": "The answers were submitted.",
             "species_opened": "The rows of another class were opened.",
             "description_opened": "The description of the method, or the whole tree, was opened.",
             "description_closed": "And closed.",

@@ -90,14 +90,14 @@ class JudgingStages(StimulusStages):
 
     Attributes
     ----------
-    labels : whether the true class is told; for heatmap-distinction alone.
-    marks : whether below its name stands what it can be told by (published: the name alone).
-    order : of the photos: as the set lists them, or by lot for each participant.
+    labels : whether the true class is shown; only for heatmap-distinction.
+    marks : whether its distinguishing marks are shown below its name (published: only the name).
+    order : the order of the photos: as listed in the set, or random for each participant.
     rows : of prototypes where a prediction is judged: `sorted`, the most similar first (figures A10
         and A14), or `shuffled` (appendix A); where classes are told apart, they always are.
-    colour_map : of heatmaps; by default the published one of their scale.
-    description : the text of the task that can be opened at any time.
-    time_limit_min : minutes after which the stage ends; without it there is no limit.
+    colour_map : the colour map of heatmaps (default: the published one for their scale).
+    description : the description of the task, which can be opened at any time.
+    time_limit_min : minutes after which the stage ends (default: no limit).
     """
 
     task: JudgingTask
@@ -183,7 +183,7 @@ class Showing:
             return self.words[key]
         except KeyError as error:
             raise StudyError(
-                f"The participant's window has no words for {key!r}.",
+                f"The participant's window has no words in {key!r}.",
                 todo="Add them to the study's participant.yaml, as they are in the English file.",
             ) from error
 

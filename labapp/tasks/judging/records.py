@@ -142,11 +142,10 @@ class PhotoRecord(Attempt):
         """The class of this number, from 1. Raises RecordError where there is none."""
         if not 1 <= number <= len(among):
             raise RecordError(
-                f"In question {self.trial} of {self.part.id!r}, answer {number} was given where "
-                f"there are {len(among)}.",
+                f"In question {self.trial} of {self.part.id!r}, answer {number} was given, but "
+                f"there are only {len(among)}.",
                 safe="It was only read; nothing was changed.",
-                todo="The journal was changed or made by something else than labapp: leave the "
-                "session out.",
+                todo="Another program changed or made the journal: leave the session out.",
             )
         return among[number - 1]
 

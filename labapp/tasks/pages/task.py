@@ -34,8 +34,8 @@ class DebriefItem(Item):
     Attributes
     ----------
     debrief : its file.
-    early : whether it is shown where a session is ended early, too. `begun`: once a task has begun;
-        `always`: also to somebody who refuses consent; `never`: not.
+    early : whether it is also shown when a session is ended early. `begun`: if a task has begun;
+        `always`: even to people who refuse consent; `never`: no.
     """
 
     key: ClassVar[str] = "debrief"

@@ -40,7 +40,7 @@ COURSE = (
     ),
     CourseRow(
         QuestionnaireSubmitted.kind,
-        "A questionnaire was left; text is the instrument.",
+        "A questionnaire was completed; text is the instrument.",
         lambda payload: {"text": payload.instrument},
         behind=ResponseChanged.kind,
     ),

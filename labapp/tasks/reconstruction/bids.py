@@ -66,9 +66,9 @@ FILES = TaskFiles(
     parts=("reconstruction",),
     name="reconstruction",
     label="reconstruction",
-    readme="`sub-*/ses-*/beh/*_task-reconstruction_beh.tsv`: a row a question (start, target, "
-    "outcome, durations, movement, error). `*_task-reconstruction_events.tsv`: stages, questions, "
-    "movements of the dials and pictures on one timeline.",
+    readme="`sub-*/ses-*/beh/*_task-reconstruction_beh.tsv`: one row per question (start, "
+    "target, outcome, durations, movement, error). `*_task-reconstruction_events.tsv`: stages, "
+    "questions, movements of the dials and pictures on one timeline.",
     description="Interactive reconstruction: the participant moves the dials of a representation "
     "until its picture is aligned with a target picture (Ross, Chen, Hang, Glassman and "
     "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "
@@ -94,9 +94,9 @@ FILES = TaskFiles(
     ),
     types={
         "stage": STAGE_TYPE,
-        "trial": "A question, from the pictures' appearance to Next, Skip or its end otherwise.",
+        "trial": "A question, from when the pictures appear to Next, Skip or another end.",
         "dial_selected": "A dial was taken hold of.",
-        "dial_moved": "A dial stands at a new value.",
+        "dial_moved": "A dial was moved to a new value.",
         "picture": "The picture of the dials was decoded and compared with the target.",
         "solved": "The alignment reached the target; the dials are locked.",
         "mark": "The participant of a calibration said how near the pictures are.",

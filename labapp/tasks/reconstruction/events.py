@@ -57,7 +57,7 @@ class TrialStarted(TargetShown):
 
 @kind("dial.moved", frequent=True, of_trial=True)
 class DialMoved(Activity, DialTurned):
-    """A dial stands at a new value.
+    """A dial was moved to a new value.
 
     Attributes
     ----------

@@ -180,7 +180,7 @@ class Stages(RepresentationStages):
 
     Attributes
     ----------
-    trials : questions a stage.
+    trials : the number of questions per stage.
     skip : whether a question can be skipped: `always`, `never`, or `after` some time.
     skip_after_s : seconds of active time after which it can, with `skip: after`; without it the
         published ones of the data set.

@@ -16,12 +16,12 @@ from labapp.tasks.resting.machine import BreakMachine
 
 
 class BreakItem(Item):
-    """A break: no duration counts it.
+    """A break, which counts in no duration.
 
     Attributes
     ----------
     break_ : the file of its text.
-    at_least_s : seconds before which only the moderator goes on.
+    at_least_s : seconds during which only the moderator can continue.
     """
 
     key: ClassVar[str] = "break"

@@ -41,12 +41,12 @@ FILES = TaskFiles(
     parts=("single_dimension",),
     name="single-dimension",
     label="singledimension",
-    readme="`*_task-singledimension_*.tsv`: the same of questions about one dial (choice, ratings, "
-    "whether right).",
-    description="Single-dimension task: the participant says how one dial of a representation is "
-    "set in a picture, beside traversals or exemplars of that dial (Ross, Chen, Hang, Glassman and "
-    "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "
-    "Reconstruction, 2021).",
+    readme="`*_task-singledimension_*.tsv`: the same for questions about one dial (choice, "
+    "ratings, whether right).",
+    description="Single-dimension task: the participant says how one dial of a representation "
+    "is set in a picture, next to traversals or exemplars of that dial (Ross, Chen, Hang, "
+    "Glassman and Doshi-Velez, Evaluating the Interpretability of Generative Models by "
+    "Interactive Reconstruction, 2021).",
     left_out=("skips_taken_back",),
     event_columns=(
         Column("item", "rating: confidence or understanding."),
@@ -61,11 +61,11 @@ FILES = TaskFiles(
     ),
     types={
         "stage": STAGE_TYPE,
-        "trial": "A question, from its pictures' appearance to Next or its end otherwise.",
+        "trial": "A question, from when its pictures appear to Next or another end.",
         "choice": "A choice was taken or changed.",
         "rating": "A rating was given or changed.",
         "more_examples": "Other examples were asked for and shown.",
-        "answer": "Choice and ratings were handed in; the right choice was told.",
+        "answer": "Choice and ratings were submitted; the right choice was shown.",
         "time_expired": TIME_EXPIRED_TYPE,
     },
     kinds={

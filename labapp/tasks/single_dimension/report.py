@@ -17,10 +17,10 @@ from labapp.base.report.page import Html, decimal, heading, table, two_lines
 
 DEFINITIONS = {
     "Single-dimension questions": (
-        "Correctness: questions answered correctly / questions handed in. Response time: seconds "
-        "from the appearance of the pictures to the answer handed in (choice and both ratings); "
-        "the moment of the first choice is in the table trials. Confidence and “dial makes sense”: "
-        "mean rating from 1 (strongly disagree) to 5 (strongly agree)."
+        "Correctness: questions answered correctly divided by questions submitted. Response "
+        "time: seconds from when the pictures appear until the answer (choice and both ratings) "
+        "is submitted; the moment of the first choice is in the table trials. Confidence and "
+        "“dial makes sense”: mean rating from 1 (strongly disagree) to 5 (strongly agree)."
     ),
 }
 

@@ -9,8 +9,8 @@ from labapp.tasks.survey.events import SurveyOpened, SurveyReturned, SurveyShown
 COURSE = (
     CourseRow(
         SurveyShown.kind,
-        "The page that leads to the lab's own survey came up; value says how it is opened (button, "
-        "qr-code, both), text is the link, withheld in de-identified copies.",
+        "The page that leads to the lab's own survey appeared; value says how it is opened "
+        "(button, qr-code, both), text is the link, withheld in de-identified copies.",
         lambda payload: {"value": payload.open_with, "text": payload.link},
         behind=NoteCorrected.kind,
     ),
@@ -23,7 +23,7 @@ COURSE = (
     ),
     CourseRow(
         SurveyReturned.kind,
-        "The participant is back from the lab's survey; value says who said so.",
+        "The participant has returned from the lab's survey; value says who reported it.",
         lambda payload: {"value": payload.by},
         behind=SurveyOpened.kind,
     ),

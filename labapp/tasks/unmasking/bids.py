@@ -150,20 +150,20 @@ FILES = TaskFiles(
     parts=("unmasking",),
     name="unmasking",
     label="unmasking",
-    readme="`*_task-unmasking_*.tsv`: the same of masked pictures, a row an attempt at one "
+    readme="`*_task-unmasking_*.tsv`: the same for masked pictures, with one row per attempt "
     "(response, reaction time, the model's own outputs), with the picture in `stim_file`, below "
     "`stimuli/`.",
-    description="The participant says which class a picture shows of which only the pixels that an "
-    "explanation of a classifier's prediction ranks highest are to be seen, more and more of them "
-    "(Biessmann and Refiano, A psychophysics approach for quantitative comparison of interpretable "
-    "computer vision models, 2019).",
+    description="The participant names the class of a picture. Only the pixels that an "
+    "explanation of a classifier's prediction ranks highest are visible, and more and more of "
+    "them (Biessmann and Refiano, A psychophysics approach for quantitative comparison of "
+    "interpretable computer vision models, 2019).",
     more_columns=(
         Column(
             "logits", "The model's logits on the whole image: a JSON object by id of the class."
         ),
         Column(
             "logits_masked",
-            "The same on the masked image; n/a where there is no output of the model.",
+            "The same on the masked image; n/a if there is no output of the model.",
         ),
         STIM_FILE,
     ),

@@ -121,7 +121,7 @@ class UnmaskingPart(TrialsPart):
                 raise ValueError(f"{sequence.method!r} is none of the methods")
             for name in (sequence.truth, sequence.prediction):
                 if name not in shared.classes:
-                    raise ValueError(f"{name!r} is none of the classes")
+                    raise ValueError(f"{name!r} is not one of the classes")
             for logits in (sequence.logits, *(mask.logits for mask in sequence.masks)):
                 if logits and len(logits) != len(shared.classes):
                     raise ValueError(f"{len(logits)} logits for {len(shared.classes)} classes")

@@ -51,7 +51,7 @@ class MaskSizes(Strict):
     ----------
     smallest : the smallest percentage.
     largest : the largest percentage.
-    count : how many there are.
+    count : the number of sizes.
     """
 
     smallest: float = Field(default=5, gt=0, le=100)
@@ -71,9 +71,9 @@ class Breaks(Strict):
 
     Attributes
     ----------
-    every : sequences between two of them.
-    text : what is shown meanwhile.
-    at_least_s : seconds before which only the moderator goes on.
+    every : the number of sequences between two breaks.
+    text : what is shown during the break.
+    at_least_s : seconds during which only the moderator can continue.
     """
 
     every: int = Field(ge=1, le=1000)
@@ -127,8 +127,8 @@ class UnmaskingStages(StimulusStages):
     think_aloud: bool = False
     adaptive: AnyRule | None = Field(
         default=None,
-        description="A rule that chooses the mask by the answers so far, with one track or more of "
-        "each method; without it every mask is shown.",
+        description="A rule that chooses the mask from the answers so far, with one or more "
+        "tracks for each method; without it, every mask is shown.",
     )
 
     @property
@@ -512,7 +512,7 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
             raise IncompatibleStimuliError(
                 "keys",
                 f"{wanted} buttons are more than there are digits",
-                'Name a key for each class, and as the last one that for "I don\'t know".',
+                'Name a key for each class, and last the one for "I don\'t know".',
             )
         return ("F", "J", "Space") if wanted == 3 else (*map(str, range(1, wanted)), "0")
     keys = tuple(_key(key) for key in stages.keys)

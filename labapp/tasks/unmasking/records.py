@@ -343,7 +343,7 @@ ANNOTATIONS = of(
     *columns_in("""
         seconds input_s: session time of the input event
         number due_to_paint_ms [ms]: from when it was to appear to its first painted frame
-        yes excluded: it does not count: an attempt that was broken off, or practice; the report is
+        yes excluded: it does not count: an interrupted attempt, or practice; the report is
             of the rows that are included and not excluded
         text excluded_because: why it does not count
     """),

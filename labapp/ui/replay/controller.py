@@ -572,10 +572,10 @@ def write_still(
     with History(record) as history:
         if not history.begin_ns <= t_ns <= history.end_ns:
             raise UsageError(
-                f"{time_text(t_ns)} is not in the session, which goes from "
+                f"{time_text(t_ns)} is not in the session, which lasts from "
                 f"{time_text(history.begin_ns)} to {time_text(history.end_ns)}.",
                 safe="No picture was written.",
-                todo="Name a time between these.",
+                todo="Give a time between these.",
             )
         from PySide6.QtCore import QSize
 

@@ -509,7 +509,7 @@ def _read(path: Path, usual: Mapping[str, Mapping[str, tuple[Stroke, ...]]]) -> 
     except (OSError, ValueError) as error:
         raise SetupError(
             f"The keys in {path} cannot be read ({error}).",
-            safe="Sessions and annotations are not affected; the usual keys hold.",
+            safe="Sessions and annotations are not affected; the usual keys apply.",
             todo="Correct the file, or remove it.",
         ) from error
     located = parse_yaml(path, content, SetupError)

@@ -248,7 +248,7 @@ def test_one_family_holds_all_outcomes_where_the_study_says_so() -> None:
     [
         ({"term": "model"}, "model: F(1.58, 15.82)"),
         ({"term": ["model", "hint"]}, "hint × model: F(1.58, 15.82)"),
-        ({}, "`term` as one of [hint], [model], [hint, model]"),
+        ({}, "set `term` to one of [hint], [model], [hint, model]"),
         ({"term": ["order"]}, "no term order"),
     ],
 )

@@ -168,8 +168,8 @@ def test_intraclass_correlation_of_equal_and_of_shifted_raters() -> None:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([[1, 1], [2, None]], "it needs two units that every rater gave a value, and there are 1"),
-        ([[3, 3], [3, 3]], "all gave 3 only, so that nothing varies"),
+        ([[1, 1], [2, None]], "it needs two units that every rater rated, but there are 1"),
+        ([[3, 3], [3, 3]], "all gave only 3, so nothing varies"),
     ],
 )
 def test_why_there_is_no_intraclass_correlation(rows: list[list[int | None]], reason: str) -> None:
@@ -387,7 +387,7 @@ def test_a_unit_that_only_one_rater_coded_is_not_compared() -> None:
         ([], "there is one rater only"),
         ([["a"]], "there is one rater only"),
         ([["a", None]], "there is no unit that two raters coded"),
-        ([["a", "b", "a"]], "it compares two raters, and there are 3"),
+        ([["a", "b", "a"]], "it compares two raters, but there are 3"),
     ],
 )
 def test_why_there_is_no_kappa(rows: list[list[str | None]], reason: str) -> None:
@@ -398,7 +398,7 @@ def test_why_there_is_no_kappa(rows: list[list[str | None]], reason: str) -> Non
 def test_fleiss_needs_as_many_ratings_of_each_unit() -> None:
     result = coefficient(FleissKappa(), ratings_of([["a", "b", "a"], ["a", "b", None]]))
     assert result.value is None
-    assert "as many ratings for each unit, and there are 2 for some and 3 for others" in (
+    assert "the same number of ratings for each unit, but some have 2 and others 3" in (
         result.reason
     )
 

@@ -133,7 +133,7 @@ def test_a_ratio_below_zero_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("level", get_args(Level)[1:])
 def test_a_kappa_knows_codes_alone(tmp_path: Path, measure: str, level: Level) -> None:
     table = read_table(saved(tmp_path, TEXT))
-    with pytest.raises(AgreementError, match="nominal alone"):
+    with pytest.raises(AgreementError, match="only with the level nominal"):
         agree(table, measure, level)  # type: ignore[arg-type]
 
 

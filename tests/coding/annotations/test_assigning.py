@@ -105,7 +105,7 @@ def test_nobody_is_the_second_rater_of_a_session_of_their_own(
     sessions = [session(n, condition, units) for n, (condition, units) in enumerate(rows)]
     names = [f"rater-{number}" for number in range(raters)]
     if both and raters < 2:
-        with pytest.raises(UsageError, match="cannot code a stretch twice"):
+        with pytest.raises(UsageError, match="no stretch can be coded by two"):
             draw_assignments(sessions, names, both, seed)
         return
     draw = draw_assignments(sessions, names, both, seed)
@@ -253,7 +253,7 @@ def test_what_is_taken_back_meanwhile_is_not_locked(
 
 
 def test_raters_who_are_called_the_same_are_refused(session_rounds: Path) -> None:
-    with pytest.raises(LabappError, match="named once"):
+    with pytest.raises(LabappError, match="each only once"):
         assign_study(session_rounds.parent, ["anna", "Anna"], 0.2, 1)
     drawn = (Assignment("sub-P09_ses-1_20260102T030405Z", "Ben", 0, NS),)
     save_draw(session_rounds.parent, Draw("d", ("Ben",), 0, 1, drawn, 1, 0))
@@ -272,7 +272,7 @@ def test_what_somebody_else_assigns_meanwhile_is_not_assigned_twice(
         return draw_assignments(*given)
 
     monkeypatch.setattr(rounds, "draw_assignments", meanwhile)
-    with pytest.raises(AnnotationError, match="by another process meanwhile"):
+    with pytest.raises(AnnotationError, match="by another process in the meantime"):
         assign_study(session_rounds.parent, ["anna"], 0, 1)
     assert {a.rater for a in assignments_of_study(session_rounds.parent)} == {"cleo"}
 
@@ -290,7 +290,7 @@ def test_assigned_sessions_that_are_gone_or_open_again_are_told(session_rounds: 
     report = make_pack(session_rounds.parent, "ben", session_rounds.parent.parent / "ben.zip")
     assert [row.name for row in report.sessions] == [session_rounds.name]
     assert dict(report.left_out) == {
-        gone: "it is not there any more",
+        gone: "it no longer exists",
         other.name: "its units are not frozen",
     }
 

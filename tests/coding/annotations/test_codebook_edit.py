@@ -142,7 +142,7 @@ def test_the_last_code_stays(tmp_path: Path) -> None:
     path = make_blank(tmp_path, "First group", "Überrascht")
     (book,) = codebooks_of(tmp_path)
     assert (book.version, book.codes[0].name) == (1, "Überrascht")
-    with pytest.raises(AnnotationError, match="one code at least"):
+    with pytest.raises(AnnotationError, match="needs at least one code"):
         CodebookDraft(tmp_path, book).remove(book.codes[0].id)
     with pytest.raises(AnnotationError, match="exists already"):
         make_blank(tmp_path, "x", "y")

@@ -200,11 +200,11 @@ def test_no_rater_has_a_kept_name(name: str, session: Path, tmp_path: Path) -> N
         lambda: make_pack(study, name, tmp_path / "x.zip"),
         lambda: plan_import(record, name, given),
     ):
-        with pytest.raises(AnnotationError, match="is kept for"):
+        with pytest.raises(AnnotationError, match="is reserved for"):
             way()
     if name not in ("detector", "recogniser"):
         for by in (lambda: open_units(session, name), lambda: open_texts(session, name)):
-            with pytest.raises(AnnotationError, match="is kept for"):
+            with pytest.raises(AnnotationError, match="is reserved for"):
                 by()
     assert FINAL in KEPT
     assert not rater_file(session, name).exists()
@@ -301,5 +301,5 @@ def test_redacting_names_the_videos_that_keep_the_stretch(
             )
             known.add(video, video_files.VideoAlignment(begins_s))
     told = " ".join(redact(session, 20 * NS, 22 * NS, "anna").lines())
-    assert "video-1 still holds this stretch" in told
+    assert "video-1 still contains picture and sound of this stretch" in told
     assert "video-2" not in told

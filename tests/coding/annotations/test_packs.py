@@ -300,7 +300,7 @@ def test_of_two_packs_to_one_file_one_is_refused(
         out.write_bytes(b"another pack")
 
     monkeypatch.setattr(packs, "_zip", meanwhile)
-    with pytest.raises(AnnotationError, match="another pack was written there meanwhile"):
+    with pytest.raises(AnnotationError, match="another pack was written there in the meantime"):
         packs.make_pack(session.parent, "ben", out)
     assert out.read_bytes() == b"another pack"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".ben.zip")]

@@ -87,7 +87,7 @@ def test_it_is_coded_at_once(session: Path) -> None:
     first = before.segmentation.units[0]
     with store.open_marks(session, "anna", codebooks.read(BOOK)) as marks:
         marks.give("goal", unit=first.id)
-    with pytest.raises(AnnotationError, match="is kept for"):
+    with pytest.raises(AnnotationError, match="is reserved for"):
         store.open_marks(session, "simulated", codebooks.read(BOOK))
     after = store.annotations_of(open_record(session))
     assert set(after.raters) == {"moderator", "simulated", "anna"}
@@ -168,7 +168,7 @@ def test_units_that_nobody_looked_at_are_changed_by_anybody(tmp_path: Path) -> N
         file.remove(units[0].id)
         file.settle(file.proposals[0].id, True)
         assert file.units == units[1:]
-    with pytest.raises(AnnotationError, match="'detector' is kept for"):
+    with pytest.raises(AnnotationError, match="'detector' is reserved for"):
         store.open_texts(session, "detector")
 
 

@@ -196,8 +196,8 @@ def test_both_at_once_are_out_of_reach_and_named(session: Path, tmp_path: Path) 
     path.write_bytes(b"".join(lines[:first]))
     assert annotations_of(open_record(session)).redactions == ()
     told = verify_annotations(session.parent)
-    assert "puts back both" in str(told.to_json()["not_noticed"])
-    assert any("Not noticed would be" in line for line in told.lines())
+    assert "restores both" in str(told.to_json()["not_noticed"])
+    assert any("This check cannot detect" in line for line in told.lines())
 
 
 def test_redacting_again_writes_it_down_again(session: Path, tmp_path: Path) -> None:

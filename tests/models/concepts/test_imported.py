@@ -93,7 +93,7 @@ def test_a_class_without_a_picture_has_no_curve(
     table.write_text("".join(line for line in lines if ",k3," not in line), encoding="utf-8")
     folder = imported.import_model(path, out=tmp_path / "models")
     assert len(package.measure_interventions(folder, data_folder=path)["fixed"]) == 5
-    with pytest.raises(ModelError, match=r"no test row is of class 3 .*no ROC curve"):
+    with pytest.raises(ModelError, match=r"has the class 3 .*no ROC curve"):
         package.measure_interventions(folder, auc=True, data_folder=path)
 
 
@@ -146,7 +146,7 @@ def test_other_pictures_than_those_of_the_card_are_refused(
         ({"format": "torchscript"}, ModelError, "could not|cannot|not"),
         ({"channels": 2}, ModelError, "channels"),
         ({"classes": [{"id": "k0", "name": "Zero"}, {"id": "k1", "name": "One"}]}, DatasetError,
-         "none of the classes"),
+         "not one of the classes"),
         ({"mean": [0.1, 0.2]}, ModelError, "one for each of 1 channels"),
         ({"pictures": "none.csv"}, DatasetError, "cannot be read"),
     ],
@@ -210,7 +210,7 @@ def test_a_model_that_makes_nan_is_refused(
         ModelError, match=r"for \d+ of \d+ inputs it makes NaN or infinite"
     ) as caught:
         imported.import_model(path, out=tmp_path / "models")
-    assert "Mend the model" in str(caught.value)
+    assert "Fix the model" in str(caught.value)
     assert not (tmp_path / "models/own").exists()
 
 
@@ -239,7 +239,7 @@ def test_a_model_is_tried_in_states_that_no_picture_has(
 def test_pictures_so_few_that_ois_is_chance_are_told(described: Callable[..., Path]) -> None:
     truth = np.random.default_rng(1).integers(2, size=(60, 4))
     (remark,) = imported._few(truth)
-    assert re.search(r"With 60 pictures .* would have about 0\.[1-9]", remark)
+    assert re.search(r"With only 60 pictures .* would have about 0\.[1-9]", remark)
     assert not list(imported._few(np.tile(truth, (20, 1))))
 
 
@@ -291,7 +291,7 @@ def test_weights_in_another_file_are_refused_and_never_looked_for(
             size_threshold=0,
         )
     monkeypatch.chdir(path.parent)
-    with pytest.raises(ModelError, match=r"tensors lie in other files .* belong into the one file"):
+    with pytest.raises(ModelError, match=r"tensors are in other files .* must be in this one file"):
         imported.import_model(path, out=tmp_path / "others")
     # And also of a package that came to hold such a graph.
     content = (path.parent / "encoder.bin").read_bytes()
@@ -322,7 +322,7 @@ def test_what_is_odd_in_a_model_is_told(
         "remarks"
     ]
     assert remarks[0] == "No picture is of the class none."
-    assert "Check that `classes` stand in the order of the predictor's scores" in remarks[1]
+    assert "Check that `classes` are in the order of the predictor's scores" in remarks[1]
 
 
 def test_the_description_says_where_the_pictures_are_and_is_one(

@@ -192,7 +192,7 @@ def test_every_phase_lowers_its_loss(name: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("setting", [("senn", "units"), ("ccd", "directions"), ("vae", "units")])
 def test_fewer_codes_than_concepts_are_refused_before_training(setting: tuple[str, str]) -> None:
     name, of = setting
-    with pytest.raises(ModelError, match="2 codes, and there are 3 concepts"):
+    with pytest.raises(ModelError, match="2 codes, but there are 3 concepts"):
         made(name, NUMBERS, **{of: 2})
     assert made(name, NUMBERS, **{of: 4}).codes(rows(NUMBERS).x).shape == (80, 4)
 
@@ -431,7 +431,7 @@ def test_a_damaged_package_is_refused(folders: dict[str, Path], tmp_path: Path) 
     content = bytearray((folder / WEIGHTS).read_bytes())
     content[-1] ^= 1
     (folder / WEIGHTS).write_bytes(content)
-    with pytest.raises(ModelError, match="not the file of its model card"):
+    with pytest.raises(ModelError, match="not the file that its model card names"):
         package.load(folder)
     text = (folder / "concepts.yaml").read_text(encoding="utf-8")
     (folder / "concepts.yaml").write_text(text.replace("alpha: 0.1", "alpha: 0.2"))

@@ -166,7 +166,7 @@ def test_a_concept_that_hardly_varies_is_refused(
         ("class,size,", "class,größe,", "no column size"),
         # As other programs save it: in their own encoding, and with a line given again.
         (b"class", "größe".encode("latin-1"), "no column class .*größe"),
-        ("pictures/5.png,", "pictures/0.png,", "line 3: .* is the picture of line 2"),
+        ("pictures/5.png,", "pictures/0.png,", "line 3: .* is the same picture as in line 2"),
     ],
 )
 def test_a_wrong_table_of_pictures_is_refused(

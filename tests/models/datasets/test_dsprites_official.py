@@ -115,7 +115,7 @@ def _without_colour(content: Arrays) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_twice_as_bright, "other values than 0 and 1"),
+        (_twice_as_bright, "values other than 0 and 1"),
         (_of_another_type, "must be uint8"),
         (_one_row_short, r"\(143, 64, 64\)"),
         (_by_columns, "must be uint8"),

@@ -139,7 +139,7 @@ def test_the_command_makes_a_set_that_studies_can_show(tmp_path: Path, images: P
         (("--classes", "light,dark,grey"), "wanted: (n, 3)"),
         (("--size", "17"), "Check --size"),
         (("--images-per-class", "9"), "too few images"),
-        (("--kind", "tasting"), "A set is of scores or heatmaps"),
+        (("--kind", "tasting"), "A set has scores or heatmaps"),
         (("--method", "gradcam"), "one of occlusion, rise"),
         (("--kind", "heatmaps"), "light: 5 right, 2 wrong; dark: 5 right, 2 wrong"),
         (("--torchscript", "c.pt"), "Give one of --onnx"),
@@ -243,14 +243,14 @@ def test_its_numbers_are_computed_again_from_the_same_pictures_alone(
     lab: Path, tmp_path: Path
 ) -> None:
     root = lab / "models"
-    with pytest.raises(ModelError, match="trained on a folder of pictures") as refused:
+    with pytest.raises(ModelError, match="trained on the picture folder") as refused:
         evaluation.evaluate("own/expressions", root=root)
     assert "--data" in refused.value.todo
     assert evaluation.evaluate("own/expressions", root=root, data_folder=lab / "pictures")["agrees"]
     other = tmp_path / "pictures"
     shutil.copytree(lab / "pictures", other)
     Image.new("L", (96, 96), 50).save(next((other / "anger").iterdir()))
-    with pytest.raises(DatasetError, match="are not those"):
+    with pytest.raises(DatasetError, match="do not match"):
         evaluation.evaluate("own/expressions", root=root, data_folder=other)
 
 
@@ -272,7 +272,7 @@ def test_a_recipe_can_pin_its_pictures(lab: Path, tmp_path: Path) -> None:
     wrong = RECIPE.replace("seed: 1}", f"seed: 1, sha256: '{'0' * 64}'}}")
     path = lab / "pinned.yaml"
     path.write_text(wrong, encoding="utf-8")
-    with pytest.raises(DatasetError, match="not those that `sha256`"):
+    with pytest.raises(DatasetError, match="do not match `sha256`"):
         train(path, out=tmp_path)
     found = cards.read(lab / "models" / "own" / "expressions").recipe.data
     assert found.dataset == "folder"

@@ -155,7 +155,7 @@ def test_weights_that_are_others_are_refused(root: Path) -> None:
     path = root / "birds" / "resnet" / cards.WEIGHTS
     weights = safetensors.numpy.load_file(path)
     safetensors.numpy.save_file({**weights, "head.bias": weights["head.bias"] + 1}, path)
-    with pytest.raises(ModelError, match="not the file of its model card"):
+    with pytest.raises(ModelError, match="not the file that its model card names"):
         package.load("birds/resnet", root=root)
     path.unlink()
     with pytest.raises(ModelError, match="lacks"):

@@ -266,7 +266,7 @@ def test_refusals() -> None:
         ({"codes": codes, "factors": truth, "epochs": 0}, "epochs is 0"),
         ({"codes": codes, "factors": truth, "coordinates": "x"}, "no coordinates 'x'"),
         ({"codes": codes, "factors": truth, "seed": 2**32}, "the seed is 4294967296"),
-        ({"codes": codes * 1e20, "factors": truth}, "networks take codes unscaled"),
+        ({"codes": codes * 1e20, "factors": truth}, "networks do not scale codes"),
     ):
         with pytest.raises(MetricError, match=message) as refused:
             ois(**arguments)  # type: ignore[arg-type]
@@ -374,5 +374,5 @@ def test_ois_of_maps_sees_what_a_place_in_a_map_tells() -> None:
 
 def test_codes_that_are_no_square_maps_are_refused() -> None:
     codes = np.random.default_rng(0).standard_normal((50, 2, 6))
-    with pytest.raises(MetricError, match="6 numbers: no square map"):
+    with pytest.raises(MetricError, match="6 numbers, which is not a square map"):
         ois(codes, np.arange(100).reshape(50, 2) % 3 % 2, maps=True)

@@ -94,7 +94,7 @@ def test_an_id_of_the_users_cannot_lead_out_by_a_link(own: Path, tmp_path: Path)
     outside = copied(tmp_path / "elsewhere", "sinelines/lab")
     (own / "sinelines").mkdir(parents=True)
     (own / "sinelines/lab").symlink_to(outside)
-    with pytest.raises(ModelError, match="link out of the models folder"):
+    with pytest.raises(ModelError, match="link that leads out of the models folder"):
         package.find("sinelines/lab")
 
 

@@ -48,7 +48,7 @@ def test_a_graph_computes_what_numpy_does(tmp_path: Path) -> None:
 def test_another_file_than_the_card_states_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path, "own/model", (8, 8))
     (folder / files.GRAPH).write_bytes(graph((8, 8), 5, seed=1))
-    with pytest.raises(ModelError, match="is not the file of its model card"):
+    with pytest.raises(ModelError, match="is not the file that its model card names"):
         load_package(folder)
 
 

@@ -200,7 +200,7 @@ def test_an_id_cannot_lead_out_by_a_link(root: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     shutil.move(root / "tiny/vae", outside)
     (root / "tiny/vae").symlink_to(outside)
-    with pytest.raises(ModelError, match="link out of the models folder"):
+    with pytest.raises(ModelError, match="link that leads out of the models folder"):
         package.load_package("tiny/vae", "cpu", root=root)
 
 
@@ -252,7 +252,7 @@ def test_a_file_cut_short_is_refused(folder: Path, name: str) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     assert name in refusal(folder)
     restate(folder)
-    assert "not a whole" in refusal(folder)
+    assert "not a complete" in refusal(folder)
 
 
 @pytest.mark.parametrize("name", [files.WEIGHTS, files.LATENTS])
@@ -261,7 +261,7 @@ def test_one_flipped_bit_is_refused(folder: Path, name: str) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    assert "not the file of its model card" in refusal(folder)
+    assert "not the file that its model card names" in refusal(folder)
 
 
 @pytest.mark.parametrize("protocol", range(6))
@@ -342,11 +342,11 @@ BAD_WEIGHTS: dict[str, tuple[Callable[[Path], None], str]] = {
         raw_weights(
             {"a": {"dtype": "F32", "shape": [10**6, 10**6], "data_offsets": [0, 4 * 10**12]}}
         ),
-        "not a whole safetensors file",
+        "not a complete safetensors file",
     ),
     "a header longer than the file": (
         overwritten(files.WEIGHTS, b"\xff" * 8 + b"{}"),
-        "not a whole safetensors file",
+        "not a complete safetensors file",
     ),
     "text": (
         overwritten(files.WEIGHTS, b"weights"),
@@ -354,7 +354,7 @@ BAD_WEIGHTS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "nothing": (
         overwritten(files.WEIGHTS, b""),
-        "not a whole safetensors file",
+        "not a complete safetensors file",
     ),
 }
 
@@ -436,7 +436,7 @@ BAD_LATENTS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "no zip": (
         overwritten(files.LATENTS, b"hello"),
-        "not a whole npz",
+        "not a complete npz",
     ),
 }
 
@@ -474,7 +474,7 @@ def test_a_closed_form_with_weights_beside_it_is_refused(tmp_path: Path) -> None
     copy = tmp_path / "gt"
     shutil.copytree(resources.models() / "circles/gt", copy)
     (copy / files.WEIGHTS).write_bytes(b"")
-    assert "is a closed form" in refusal(copy)
+    assert "is a formula without" in refusal(copy)
 
 
 # --- torch stays out -------------------------------------------------------------------------

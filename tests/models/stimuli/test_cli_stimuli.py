@@ -107,4 +107,4 @@ def test_only_known_sets_are_built_and_nothing_is_overwritten(tmp_path: Path) ->
     assert isinstance(error, UsageError)
     assert "birds-gradcam" in error.todo
     error = refused("build", "birds-gradcam", "--out", tmp_path)
-    assert f"{tmp_path} exists; nothing is overwritten." in error.what
+    assert f"{tmp_path} already exists, and nothing is overwritten." in error.what

@@ -180,7 +180,10 @@ def test_coloured_photos_are_masked_in_colour(cache: Path, tmp_path: Path) -> No
     [
         ("masked:tiny-scores:p00:middle:mean:signed", "names no masked picture"),
         ("masked:tiny-scores:p00:middle:mean:signed:500", "shows no percentage"),
-        ("masked:other:p00:middle:mean:signed:5", "the stimulus set 'other', which is not at hand"),
+        (
+            "masked:other:p00:middle:mean:signed:5",
+            "the stimulus set 'other', which is not available",
+        ),
         ("masked:tiny-scores:p77:middle:mean:signed:5", "tiny-scores has no photo 'p77'"),
         ("masked:tiny-scores:p00:lrp:mean:signed:5", "'p00' of tiny-scores has no scores of the"),
         ("masked:tiny-scores:p01:edge:mean:signed:5", "The score file 'p01-edge.npy' cannot be"),

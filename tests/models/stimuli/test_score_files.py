@@ -335,7 +335,7 @@ def test_nothing_is_overwritten_and_nothing_half_written(tmp_path: Path) -> None
     made = stimuli.write(tmp_path, "scores")
     out = tmp_path / "masked"
     out.mkdir()
-    with pytest.raises(StimuliError, match="exists; nothing is overwritten"):
+    with pytest.raises(StimuliError, match="already exists, and nothing is overwritten"):
         masked_pictures.write(made, MASKING, out)
     out.rmdir()
     (made.folder / "p05-edge.npy").unlink()

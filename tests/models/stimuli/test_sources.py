@@ -543,7 +543,7 @@ def test_an_id_is_not_a_folder_where_the_program_was_started(
 
 def test_a_folder_of_tables_is_told_to_be_imported_first(tmp_path: Path) -> None:
     (tmp_path / library.HEADER).write_text("{}")
-    with pytest.raises(StimuliError, match="is made of tables") as told:
+    with pytest.raises(StimuliError, match="consists of tables") as told:
         library.find(tmp_path)
     assert f"labapp stimuli import {tmp_path}" in told.value.todo
 

@@ -267,7 +267,7 @@ def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -
         t for t in ax.texts if round(t.get_position()[0]) == 2 and set(t.get_text()) == {"*"}
     ]
     assert all(round(t.get_position()[1]) == 3 for t in between), "no test between the groups"
-    assert "No test was made of models that no participant met together." in pairs.caption
+    assert "Models that no participant met together were not tested." in pairs.caption
 
 
 def test_data_sets_have_panels_of_their_own() -> None:
@@ -303,7 +303,7 @@ def test_errors_of_several_data_sets_have_an_axis_each(order: Sequence[int]) -> 
             assert set(own) == {m for m in every if m.startswith(name)}
         assert sorted(names) == ["dsprites", "sinelines"]
     assert "an axis of its own" in drawn(BOXES, found).caption
-    assert "As a mean over the pixels it looks the same" in drawn(BOXES, found).caption
+    assert "The mean over the pixels looks the same" in drawn(BOXES, found).caption
 
 
 @pytest.mark.parametrize("questions", [1, 2, 3, 5, 10])

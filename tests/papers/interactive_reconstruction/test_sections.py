@@ -77,7 +77,12 @@ def test_the_papers_values_stand_beside_a_study_like_theirs(whole: Analysed) -> 
         "paper 3.93 ± 1.12",
     ):
         assert value in said
-    assert said.count("with other models of the same name: for orientation, not to be repro") == 1
+    assert (
+        said.count(
+            "from other models of the same name. They are for orientation, and need not be repro"
+        )
+        == 1
+    )
     assert said.index("for orientation") < said.index("paper 34 ± 26")
     single = as_published(of(whole, 2))
     assert "for orientation" in plain(sections.of_task(single.group.task, [single]))
@@ -162,7 +167,7 @@ def test_checks_are_folded_away(gapped: Analysed) -> None:
     for name in ("Shapiro-Wilk W", "Mauchly's W", "Greenhouse-Geisser", "Friedman", "Wilcoxon"):
         assert name in folded
     assert "Mixed model" in folded
-    assert "1 without all models left out" in plain([html])
+    assert "1 without a value for every model left out" in plain([html])
     between = "".join(sections.of_task("reconstruction", [of(gapped, 0)]))
     for name in ("Brown-Forsythe F", "Kruskal-Wallis", "Mann-Whitney"):
         assert name in between

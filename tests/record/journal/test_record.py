@@ -147,7 +147,7 @@ def test_what_is_neither_session_nor_bundle(tmp_path: Path) -> None:
         open_record(tmp_path)
     text = tmp_path / "x.zip"
     text.write_text("hello")
-    with pytest.raises(RecordError, match="not a whole zip archive"):
+    with pytest.raises(RecordError, match="not a complete zip archive"):
         open_record(text)
     folder = golden_session(tmp_path)
     assert is_session(folder)

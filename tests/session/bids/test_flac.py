@@ -342,7 +342,7 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
 def test_a_format_without_it_and_an_export_without_sound_are_refused(tmp_path: Path) -> None:
     session = golden_session(tmp_path / "data")
     for options, told in (
-        ({"sound": "ogg"}, "has no sound as 'ogg'"),
+        ({"sound": "ogg"}, "cannot have sound as 'ogg'"),
         ({"sound": "flac", "audio": False}, "this export has no sound"),
         ({"sound": "flac", "deidentify": True}, "this export has no sound"),
     ):

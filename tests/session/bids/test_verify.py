@@ -426,7 +426,7 @@ def test_a_session_killed_after_its_end_is_noted(tmp_path: Path) -> None:
     builder.rows.pop()
     report = verify(builder.write(tmp_path))
     assert report.ok
-    assert report.notes == ["The session is over, but its last run came to no orderly end."]
+    assert report.notes == ["The session is over, but its last run was not properly ended."]
 
 
 def test_what_is_neither(tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ def test_an_archive_packed_by_another_program_is_told_from_damage(
 
 def test_the_report_for_people(bundle: Path, copy: Path) -> None:
     limits, line = verify(bundle).lines()
-    assert limits.startswith("Not noticed would be: somebody who computes the hashes")
+    assert limits.startswith("This check cannot detect: somebody who computes the hashes")
     assert line.startswith(f"{bundle} is whole (")
     assert "228 events" in line
     (copy / "README").unlink()

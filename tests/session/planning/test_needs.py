@@ -92,7 +92,7 @@ def test_other_shares_have_other_needs() -> None:
     powers = planned(people)
     found = {one.name: one for one in scenarios(people, powers, 1)}
     assert list(found) == [
-        "as assumed", "all alike", "more understanding", "more random",
+        "as assumed", "all the same", "more understanding", "more random",
         "only understanding", "only random",
     ]  # fmt: skip
     key = (f"{powers[0].group.name}: completion_rate", "sinelines/ae − sinelines/gt")
@@ -106,7 +106,7 @@ def test_other_shares_have_other_needs() -> None:
     assert none is None or none > some
     rates = found["only understanding"].completion
     assert rates["sinelines/gt"] > 0.7 > 0.3 > rates["sinelines/ae"]
-    assert found["all alike"].completion == pytest.approx(found["as assumed"].completion)
+    assert found["all the same"].completion == pytest.approx(found["as assumed"].completion)
 
 
 def test_other_shares_have_needs_of_every_pool_of_a_metric() -> None:

@@ -382,7 +382,7 @@ def test_a_study_in_which_concepts_are_set_is_planned_with_strategies_of_its_own
     assert {row["test"].split(": ")[1] for row in over_models} == {
         "a harm by OIS (H1)",
         "a surprise after a setting by OIS (H1)",
-        "an answer foretold wrongly by OIS (H1)",
+        "an answer forecast wrongly by OIS (H1)",
     }
     drawn = [row for row in over_models if row["power"]]
     assert {(row["n_participants"], row["n_models"]) for row in drawn} == {("8", "3"), ("8", "6")}

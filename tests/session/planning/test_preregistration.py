@@ -56,12 +56,12 @@ def test_both_forms_say_what_is_declared(tmp_path: Path) -> None:
             "model, within participants: sinelines/gt, sinelines/vae, sinelines/ae",
             "+1 × sinelines/gt −0.5 × sinelines/vae −0.5 × sinelines/ae",
             "It is expected to be above 0 (one-sided test).",
-            "answered otherwise than 2 to check_1 (rule “attention”)",
+            "did not answer 2 to check_1 (rule “attention”)",
             "has a median response time below 2 s (rule “too_fast”)",
             "12 participants who are not excluded in each of 4 conditions, 48 in all.",
             "Holm's correction over the tests of one outcome",
             "completion_rate: 0.15 in “first against the others”",
-            "at least 5 of its items",
+            "at least 5 of them",
         ):
             assert fact in text, (form, fact)
     osf = (made.folder / "osf.md").read_text()
@@ -160,7 +160,7 @@ def test_models_are_frozen_and_another_one_is_told(tmp_path: Path) -> None:
     assert "another model" not in told(same)
     other = {**same, ("own", "P1", "1"): {"sinelines/vae": "0" * 64, "sinelines/new": "1" * 64}}
     assert "1 session of 3 had another model sinelines/vae than the one" in told(other)
-    assert "sinelines/new was shown and is no model that was registered" in told(other)
+    assert "sinelines/new was shown but is not a registered model" in told(other)
     # A registration of an earlier version names none.
     record = json.loads((made.folder / RECORD).read_text())
     (tmp_path / RECORD).write_text(json.dumps({k: v for k, v in record.items() if k != "models"}))

@@ -380,7 +380,7 @@ def test_a_driver_that_lost_its_thread_is_told_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Driver, "send", lambda *_, **__: None)
-    with pytest.raises(Stuck, match="did not get on for 120 s"):
+    with pytest.raises(Stuck, match="made no progress for 120 s"):
         play(tmp_path, written_study(tmp_path / "study"))
 
 

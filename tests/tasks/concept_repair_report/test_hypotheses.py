@@ -29,7 +29,7 @@ from tests.helpers.one_test import faults
 
 PEOPLE, MODELS, PICTURES = 24, 6, 10
 OIS = np.linspace(0.05, 0.55, MODELS)
-WRONG = "an answer foretold wrongly"
+WRONG = "an answer forecast wrongly"
 
 
 def world(slope: float, seed: int = 2) -> tuple[RepairRows, StudyModels]:
@@ -141,7 +141,7 @@ def tests() -> list[Prediction]:
 
 
 def test_harm_and_wrong_foretelling_rise_with_ois(tests: list[Prediction]) -> None:
-    for outcome in ("a harm", "an answer foretold wrongly"):
+    for outcome in ("a harm", "an answer forecast wrongly"):
         test = named(tests, "H1", outcome)
         assert test.verdict == AS_PREDICTED
         assert (test.n, test.n_people, test.n_models) == (PEOPLE * 2 * PICTURES * 2, PEOPLE, MODELS)
@@ -174,7 +174,7 @@ def test_nothing_is_said_of_surprises_where_nobody_coded(tests: list[Prediction]
 
 
 def test_wrong_foretelling_rises_with_the_deviation(tests: list[Prediction]) -> None:
-    assert named(tests, "H2", "an answer foretold wrongly").verdict == AS_PREDICTED
+    assert named(tests, "H2", "an answer forecast wrongly").verdict == AS_PREDICTED
 
 
 def test_harm_follows_confirmations_and_not_corrections(tests: list[Prediction]) -> None:
@@ -194,7 +194,7 @@ def test_nis_adds_nothing_to_ois(tests: list[Prediction]) -> None:
 
 def test_success_is_the_same_and_foretelling_is_not(tests: list[Prediction]) -> None:
     assert named(tests, "H5", "success").verdict == EQUIVALENT
-    assert named(tests, "H5", "foretold rightly").verdict == AS_PREDICTED
+    assert named(tests, "H5", "forecast correctly").verdict == AS_PREDICTED
 
 
 def test_the_opposite_is_called_so() -> None:

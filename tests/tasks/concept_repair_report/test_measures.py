@@ -269,7 +269,7 @@ def test_why_there_is_no_slope_is_what_the_study_leaves_out(tmp_path: Path) -> N
         for instruction, foresee in (("foresight", "all"), ("repair", "none"))
     }
     given, free = why["foresight"], why["repair"]
-    assert "nothing that is right is set" in given["a harm"]
-    assert given["an answer foretold wrongly"] == ""
-    assert free["an answer foretold wrongly"] == "no answer is foretold in these pictures"
-    assert "coded by nobody" in given["a surprise after a setting"]
+    assert "nothing true is set" in given["a harm"]
+    assert given["an answer forecast wrongly"] == ""
+    assert free["an answer forecast wrongly"] == "no answer is forecast in these pictures"
+    assert "nobody codes what they say" in given["a surprise after a setting"]

@@ -95,7 +95,7 @@ def test_every_study_has_its_tables_and_all_have_one(page: str, tables: Tables) 
     assert said.count("Judged explanations, all studies") == 2, "a heading and a link to it"
     for title in (
         *("Accuracy", "Steps of the tree", "Similarity as rated", "Belief in predictions"),
-        *("Least accuracy at which a black box would be preferred", "Understanding as rated"),
+        *("Minimum accuracy at which a black box would be preferred", "Understanding as rated"),
         *("The score that participants saw", "Between studies", "Understanding, all studies"),
         "Who took part",
     ):
@@ -175,7 +175,7 @@ def test_of_the_last_two_steps_one_end_of_four_is_chance() -> None:
         assert chance(told, "distinction") == 25.0
     said = section(found)
     assert "differs from chance (25 %)" in said
-    assert "with the last two steps of a tree one of their four ends" in said
+    assert "with the last two steps of a tree, one in four" in said
 
 
 def test_chance_is_told_as_it_is() -> None:
@@ -195,7 +195,7 @@ def test_a_number_of_the_paper_says_where_guessing_gets_another_share_right() ->
     (group,) = findings(found.included()).groups
     for options, words in (
         ("finch;gull;heron;ibis", ""),
-        ("finch;gull", " (guessing gets 25 % right there, 50 % here)"),
+        ("finch;gull", " (guessing reaches 25 % right there, 50 % here)"),
     ):
         photos = group.photos.assign(options=options)
         told = replace(group, design="gradcam-distinction", photos=photos)
@@ -275,7 +275,7 @@ def test_of_one_session_it_is_said_once_a_quantity_that_no_test_has_a_value() ->
     assert len(quantities) > 5
     # And once it is said what that means.
     assert words(said).count(NO_VALUE) == len(quantities)
-    assert words(said).count("No value: there are too few, or they do not vary.") == 2
+    assert words(said).count("No value: there are too few values, or they do not vary.") == 2
 
 
 def test_tests_without_a_value_stand_together_below_those_with_one() -> None:
@@ -381,7 +381,7 @@ def test_the_words() -> None:
     assert remark("protopnet-agreement", {4: 1}) == "with about 10 rows, here 4"
     said = sentence("prototree-distinction", "path-distinction", {1: 20, 4: 80})
     assert said == (
-        "Of a path 1 to 4 steps are shown before the two that are left open (1 in 20 of 100 "
+        "Before the two open steps, 1 to 4 steps of a path are shown (1 in 20 of 100 "
         "photos), in the paper 7 (figure A15)."
     )
 
@@ -427,7 +427,10 @@ def test_the_shipped_sets_are_as_the_studies_and_the_readme_say(name: str) -> No
     ("name", "said"),
     [
         ("birds-prototree", "Paths have 3 to 6 steps, in the paper 9 (figure A16)."),
-        ("birds-prototree-distinction", "Of a path 1 to 4 steps are shown before the two that"),
+        (
+            "birds-prototree-distinction",
+            "Before the two open steps, 1 to 4 steps of a path are shown",
+        ),
         ("birds-protopnet", "A class has 4 to 6 rows, in the paper about 10 (figure A14"),
         ("birds-protopnet-distinction", "A class has 4 to 6 rows, in the paper about 10"),
         ("birds-gradcam", ""),

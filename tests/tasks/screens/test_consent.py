@@ -174,7 +174,7 @@ def test_the_form_is_written_blank_and_signed(form, tmp_path):
     # The picture of the signature is in one of them only.
     assert b"/Width 900" in signed.read_bytes()
     assert b"/Width 900" not in blank.read_bytes()
-    with pytest.raises(TargetExists, match="already something"):
+    with pytest.raises(TargetExists, match="already exists"):
         write_signed(signed, folder, private)
-    with pytest.raises(SessionError, match="holds no signature"):
+    with pytest.raises(SessionError, match="contains no signature"):
         write_signed(tmp_path / "other.pdf", folder, tmp_path / "elsewhere")

@@ -126,7 +126,7 @@ def test_the_participant_goes_on_after_the_least_time(rest, qapp):
     QTest.keyClick(window.bottom.right, Qt.Key.Key_Return)
     qapp.processEvents()
     assert room.runner.part.id == "questionnaire-1"
-    assert room.runner.state.pauses.total_ns - before == 90 * 10**9, "no duration counts it"
+    assert room.runner.state.pauses.total_ns - before == 90 * 10**9, "which counts in no duration"
     assert not room.runner.state.pauses.paused
 
 

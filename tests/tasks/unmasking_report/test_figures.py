@@ -146,7 +146,7 @@ def test_intervals_are_drawn_from_end_to_end(drawn: dict[str, ReportFigure]) -> 
 def test_ranks_stand_best_on_top_and_say_so(drawn: dict[str, ReportFigure]) -> None:
     first, second, third = drawn["8-ranks"].figure.axes
     assert first.get_ylabel() == "average rank, 1 = best"
-    assert "Rank 1, on top, is best" in drawn["8-ranks"].caption
+    assert "Rank 1, at the top, is best" in drawn["8-ranks"].caption
     assert all(ax.get_ylim()[0] > ax.get_ylim()[1] for ax in (first, second, third))
     for ax, who in ((second, MODEL), (third, PEOPLE)):
         own = FULL.ranks.by_mask
@@ -209,7 +209,7 @@ def test_without_the_model_its_figure_is_missing_and_the_others_say_why() -> Non
 def test_lines_and_marks_without_values_leave_the_panels_where_they_are() -> None:
     """Warnings are errors: a layout that collapses is one."""
     own = FULL.fits.own
-    why = own["why"].mask(own["method"] == "gradient", "it lies outside the masks")
+    why = own["why"].mask(own["method"] == "gradient", "it lies outside the range of the masks")
     unsure = replace(
         FULL,
         fits=replace(FULL.fits, own=own.assign(why=why)),

@@ -150,7 +150,7 @@ def test_main_results_are_sentences_with_numbers_beside_the_papers() -> None:
         "The mean is longest at 15 % (1,310 ms, all methods). Over all masks: Gradient mean 700 ms "
         "[630, 770], median 610 ms; "
     )
-    assert "guessing gets 50 %" in said["Accuracy"][0]
+    assert "guessing reaches 50 %" in said["Accuracy"][0]
     assert "right on 6 of 10 (60.0 %)" in said["The model alone"][0]
     assert said["Ranks"][0].startswith(
         "Average ranks, 1 is best: by people Guided backpropagation 1.30 [1.20, 1.40], LRP 2.00 "
@@ -175,13 +175,13 @@ def test_main_results_are_sentences_with_numbers_beside_the_papers() -> None:
 
 def test_thresholds_outside_the_masks_are_none() -> None:
     own = found()
-    fits = own.fits.pooled.assign(why=["", "", "", "outside the masks", "", ""])
+    fits = own.fits.pooled.assign(why=["", "", "", "outside the range of the masks", "", ""])
     moved = replace(own, fits=replace(own.fits, pooled=fits))
     said = {name: here for name, here, _ in main_results(moved, means())}
     assert said["Thresholds (ours)"] == (
         "The function of naming the true class is half-way between its ends at Guided "
         "backpropagation 10.0 % [9.3, 10.7], LRP 13.0 % [12.1, 13.9] of the pixels. No threshold: "
-        "Gradient (outside the masks)."
+        "Gradient (outside the range of the masks)."
     )
 
 
@@ -212,7 +212,7 @@ def test_without_a_pool_it_is_said() -> None:
         classes=own.classes.assign(n=pd.array([None, None], "Int64")),
     )
     said = section(bare)
-    assert "does not say how the model does" in said
+    assert "does not say how the model performs" in said
     assert re.search(r"anger\s+–\s+5\s+45", said)
     # And of one participant.
     assert ALONE in said
@@ -224,7 +224,7 @@ def test_without_the_model_and_of_nobody_there_are_sensible_words() -> None:
     assert NO_MODEL in said
     assert "The model alone" not in said
     none = section(nobody())
-    assert "No annotation counts, so there is nothing of people here." in none
+    assert "No annotation counts, so there are no results of people here." in none
     assert "Confidence" not in none
     assert "0 participants, 0 annotations" in none
 
@@ -386,7 +386,7 @@ def test_numbers_that_can_be_counted_by_hand() -> None:
         "[617, 617], median 550 ms; GUIDED_BACKPROP mean 617 ms [617, 617], median 550 ms; LRP "
         "mean 617 ms [617, 617], median 550 ms."
     )
-    assert "(ours; guessing gets 50 %): GRADIENT 100.0 % [100.0, 100.0]" in said["Accuracy"]
+    assert "(ours; guessing reaches 50 %): GRADIENT 100.0 % [100.0, 100.0]" in said["Accuracy"]
     assert "On the whole images it is right on 1 of 2 (50.0 %)." in said["The model alone"]
     by_people = said["Ranks"].split("by people ")[1].split(";")[0]
     assert re.sub(r" \[.*?\]", "", by_people) == "GUIDED_BACKPROP 1.67, LRP 2.00, GRADIENT 2.33"

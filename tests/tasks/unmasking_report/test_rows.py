@@ -244,7 +244,7 @@ def test_a_button_that_the_plan_does_not_have(button: int) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"truth": "square"}, "'square' is none of the classes"),
+        ({"truth": "square"}, "'square' is not one of the classes"),
         ({"method": "corner"}, "'corner' is none of the methods"),
     ],
 )

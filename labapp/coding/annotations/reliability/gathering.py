@@ -405,15 +405,15 @@ def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
         segmentation = coding.session.annotations.segmentation
         if not segmentation.frozen:
             remarks.append(
-                f"{coding.session.name}: its units are not frozen, so that raters may have coded "
-                "different ones; it is left out."
+                f"{coding.session.name}: its units are not frozen, so raters may have coded "
+                "different ones. It is left out."
             )
             continue
         ids = {unit.id for unit in segmentation.units}
         if gone := sum(mark.unit not in ids for own in coding.marks.values() for mark in own):
             remarks.append(
-                f"{coding.session.name}: {gone} marks are left out, whose units have since been "
-                "changed."
+                f"{coding.session.name}: {gone} marks are left out because their units have "
+                "changed since."
             )
         by_unit: dict[tuple[str, str | None], list[Mark]] = {}
         for rater, own in coding.marks.items():

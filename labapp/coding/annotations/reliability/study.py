@@ -94,7 +94,7 @@ def study_agreement(
     names = {rater for session in coded.sessions for rater in session.annotations.raters}
     if unknown := sorted({rater for pair in again for rater in pair} - names):
         raise UsageError(
-            f"{unknown[0]} has no marks here.",
+            f"{unknown[0]} has made no marks here.",
             todo=f"Raters here: {', '.join(sorted(names)) or 'none'}.",
         )
     gathered = gather(coded.sessions, coded.codebooks)
@@ -217,7 +217,7 @@ def write(
             hidden.rename(out)
     except OSError as error:
         raise DataFolderError.unwritten(
-            "The agreement", out, error, "All marks are as they were given."
+            "The agreement", out, error, "All marks are unchanged."
         ) from error
     return out / PAGE
 
@@ -355,14 +355,16 @@ ACTIVE = str.maketrans({letter: f"\\{letter}" for letter in "\\|`*_[]<>#&"})
 
 
 WHAT = {
-    "Cohen's kappa": "agreement of two raters beyond what their own frequencies give by chance",
+    "Cohen's kappa": "agreement of two raters beyond what their own frequencies would give by "
+    "chance",
     "Krippendorff's alpha": "one minus observed over expected disagreement; any number of raters, "
     "ratings may be missing",
     "Krippendorff's alpha with MASI distance": "alpha of units that may have several codes: "
     "sets of codes that overlap count as agreement in part",
     "Gwet's AC1": "agreement beyond chance where chance is only what raters guess on hard units; "
     "it does not fall because a code is rare",
-    "Fleiss's kappa": "agreement beyond chance of as many ratings for each unit, by whomever",
+    "Fleiss's kappa": "agreement beyond chance with the same number of ratings for each unit, "
+    "by any raters",
     "linear weighted kappa": "kappa of values in which a disagreement counts by its distance",
     "quadratic weighted kappa": "kappa of values in which a disagreement counts by its squared "
     "distance",
@@ -384,16 +386,16 @@ def _page(
 ) -> Iterator[str]:
     yield "# Agreement of raters\n"
     yield (
-        "Nothing here is pooled over versions of a codebook, nor over training and independent "
-        f"coding. Units are {'those of all speakers' if everybody else 'what participants said'}. "
-        "Intervals are 95 %, "
-        "percentiles of a bootstrap in which participants are drawn, each with all of his or her "
-        "sessions, since what one person says hangs together.\n"
+        "Nothing here is pooled over versions of a codebook, or over training and independent "
+        "coding. Units are "
+        f"{'those of all speakers' if everybody else 'what participants said'}. Intervals are 95 "
+        "%: percentiles of a bootstrap that draws participants with all their sessions, since "
+        "what one person says is related.\n"
     )
     yield (
-        "Krippendorff names .800 as what to rely on and .667 as the lowest for tentative "
-        "conclusions. These are landmarks of his, not verdicts: what is enough hangs on what the "
-        "codes are used for."
+        "Krippendorff recommends .800 for reliable conclusions and at least .667 for tentative "
+        "ones. These are guidelines, not verdicts: how much is enough depends on what the codes "
+        "are used for."
     )
     if not results:
         yield "\nThere is nothing to compare."
@@ -409,7 +411,7 @@ def _tier(results: TierResults) -> Iterator[str]:
     yield f"\n## {_text(_title(tier))}"
     if tier.tier.on == "units" and tier.tier.optional:
         yield (
-            "\nA unit of this tier may be left without a code; that two raters left it so counts "
+            "\nA unit of this tier may have no code; if two raters both give none, that counts "
             "as agreement."
         )
     if not results.figures:
@@ -421,8 +423,9 @@ def _tier(results: TierResults) -> Iterator[str]:
         yield from _table(figures)
         if any(figure.skewed and figure.result.measure == "Gwet's AC1" for figure in figures):
             yield (
-                "\nSkewed: fewer than a tenth of the ratings have the code, or fewer than a tenth "
-                "lack it. Kappa and alpha are then low although raters agree; read AC1 beside them."
+                "\nSkewed: fewer than a tenth of the ratings have the code, or fewer than a "
+                "tenth lack it. Kappa and alpha can then be low although raters agree, so read "
+                "AC1 as well."
             )
         yield ""
         yield from (f"- *{_text(name)}*: {_text(text)}." for name, text in _meanings(figures))

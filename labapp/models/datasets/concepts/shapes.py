@@ -336,7 +336,7 @@ def _pictures(images: Any, rows: Int64) -> UInt8:
 
 
 def _make_error(
-    what: str, todo: str = f"Take a fresh copy of the authors' file {NAME}."
+    what: str, todo: str = f"Get a fresh copy of the authors' file {NAME}."
 ) -> DatasetError:
     return DatasetError(what, safe="Nothing was trained or written.", todo=todo)
 

@@ -326,7 +326,7 @@ def cells_of(size: int) -> int:
     if cells < 4:
         raise StimuliError(
             f"Pictures of {size} pixels a side cannot be divided into 4 to {MOST_CELLS} cells.",
-            todo="Take a classifier whose pictures have a size that can, such as 224.",
+            todo="Use a classifier with another picture size, such as 224.",
         )
     return cells
 
@@ -435,9 +435,8 @@ def _choose_photos(
             f"{name}: {right[name]} right, {wrong[name]} wrong" for name in box.names
         )
         raise StimuliError(
-            f"There are too few pictures for {wanted.sets} sets of {wanted.right} that are "
-            f"predicted right and {wanted.wrong} wrong, and an example of each ({few}). "
-            f"{classes}.",
+            f"There are too few pictures for {wanted.sets} sets of {wanted.right} right and "
+            f"{wanted.wrong} wrong predictions and an example of each ({few}). {classes}.",
             todo="Ask for fewer with --sets, --right-per-set and --wrong-per-set, or give more "
             "pictures.",
         ) from few

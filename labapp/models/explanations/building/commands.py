@@ -70,7 +70,7 @@ def find_scored_spec(
     no such method."""
     if name is not None and set_id is not None:
         raise UsageError(
-            f"Both the set {name} and --id {set_id} are named.", todo="Leave one of them out."
+            f"Both a set ({name}) and --id {set_id} were given.", todo="Leave one of them out."
         )
     if name is not None:
         spec = SCORED_SPECS[name]
@@ -88,7 +88,7 @@ def find_scored_spec(
     names = spec.methods if methods is None else tuple(methods.split(","))
     if unknown := [name for name in names if name not in scorings()]:
         raise UsageError(
-            f"No method {unknown[0]!r} scores pixels. {METHODS.left_out()}".strip(),
+            f"There is no method {unknown[0]!r} that scores pixels. {METHODS.left_out()}".strip(),
             todo=f"Use some of: {', '.join(scorings())}.",
         )
     if len(set(names)) != len(names):
@@ -150,17 +150,17 @@ def explain_with_progress(
     if len(box.names) < 2 or len(set(box.names)) < len(box.names) or not all(box.names):
         raise UsageError(
             f"Found --classes {','.join(box.names)}.",
-            todo="Name two classes or more, each once, in the order of the classifier's scores.",
+            todo="Name at least two classes, each once, in the order of the classifier's scores.",
         )
     if not re.fullmatch(SET_ID, set_id) or wrong > each:
         raise UsageError(
-            f"Found --id {set_id} with {wrong} wrong of {each} images a class.",
+            f"Found --id {set_id} with {wrong} wrong images out of {each} per class.",
             todo="An id has lower-case letters, digits and hyphens; at most all images are wrong.",
         )
     if kind not in KINDS or method not in black_box.METHODS:
         raise UsageError(
             f"Found --kind {kind} --method {method}.",
-            todo=f"A set is of {' or '.join(KINDS)}; its method is one of "
+            todo=f"A set has {' or '.join(KINDS)}; its method is one of "
             f"{', '.join(black_box.METHODS)}.",
         )
     if kind == "heatmaps":

@@ -153,17 +153,18 @@ def select(
         if len(wrong) < spec.wrong or len(right) < spec.each - spec.wrong:
             raise StimuliError(
                 f"There are too few images of {name!r} for {spec.id}: of {len(of_class)} in the "
-                f"test part of which the model is sure, {len(right)} are predicted right and "
-                f"{len(wrong)} wrong; {spec.each - spec.wrong} and {spec.wrong} are needed.",
-                todo="Ask for fewer images of a class, or fewer wrong ones, or use a model with a "
-                "larger test part.",
+                f"test part that the model is sure about, {len(right)} are predicted right and "
+                f"{len(wrong)} wrong, but {spec.each - spec.wrong} and {spec.wrong} are needed.",
+                todo="Ask for fewer images per class, or fewer wrong ones, or use a model with "
+                "a larger test part.",
             )
         images += right[: spec.each - spec.wrong] + wrong[: spec.wrong]
         spare += right[spec.each - spec.wrong :][:1]
     if not spare:
         raise StimuliError(
-            f"All images that the model has right are in {spec.id}; none is left for the example.",
-            todo="Ask for fewer images of a class.",
+            f"All images that the model predicts right are in {spec.id}, so none is left for the "
+            "example.",
+            todo="Ask for fewer images per class.",
         )
     mixed = [images[n] for n in random.permutation(len(images))]
     return np.array([*mixed, spare[int(random.integers(len(spare)))]], np.int64)

@@ -626,7 +626,7 @@ def load_test_rows(model: Classifier, data_folder: Path | None = None) -> Pictur
     data = model.card.recipe.data
     if data_folder is not None and not isinstance(data, FolderData):
         raise UsageError(
-            f"{model.card.id} was trained on {data.dataset}, which need no folder.",
+            f"{model.card.id} was trained on {data.dataset}, which need no --data folder.",
             todo="Leave out --data.",
         )
     rows: PictureRows = data.load(data_folder).test
@@ -670,9 +670,9 @@ def _make_too_few_error(
     right = sum(c.right and c.eligible for c in seen)
     wrong = sum(not c.right for c in seen)
     return StimuliError(
-        f"There are too few photos for {spec.id}: of {len(looked_at)} looked at, {right} are right "
-        f"and suit the task and {wrong} are wrong ({few}).",
-        todo="Use a model that is right in 75 to 90 % of its test photos.",
+        f"There are too few photos for {spec.id}: of {len(looked_at)} photos, {right} are right "
+        f"and suit the task, and {wrong} are wrong ({few}).",
+        todo="Use a model that is right on 75 to 90 % of its test photos.",
     )
 
 

@@ -46,7 +46,8 @@ def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> tuple[Pa
         )
     if folder.exists():
         raise StimuliError(
-            f"{folder} exists; nothing is overwritten.", todo="Name a folder that does not exist."
+            f"{folder} already exists, and nothing is overwritten.",
+            todo="Name a folder that does not exist.",
         )
     with mpl.rc_context(STYLE):
         figures = {EXPLANATIONS: explanations(stimulus_set), MASKED: masks(stimulus_set, masking)}

@@ -211,7 +211,7 @@ def _require_labels(metric: Metric, labels: ArrayLike | None, rows: str) -> Arra
     if labels is None:
         option = "--labels" if rows == "to score" else "--train-labels"
         raise MetricError(
-            f"{metric.label} needs the labels of a task, of the rows {rows}.",
+            f"{metric.label} needs task labels for the rows {rows}.",
             todo=f"Give them with {option}.",
         )
     return labels
@@ -268,8 +268,8 @@ def parse_all_settings(texts: Sequence[str]) -> dict[str, dict[str, object]]:
         name, dot, rest = text.partition(".")
         if not dot or "=" in name:
             raise UsageError(
-                f"--set {text}: it does not say of which metric.",
-                todo="With all, write METRIC.KEY=VALUE, for example mig.binning=equal-frequency.",
+                f"--set {text} does not say for which metric.",
+                todo="With `all`, write METRIC.KEY=VALUE, for example mig.binning=equal-frequency.",
             )
         result.setdefault(name, {}).update(parse_settings(find(name), [rest]))
     return result
@@ -636,8 +636,8 @@ def _report_disk_errors(out: Path) -> Iterator[None]:
     except OSError as error:
         raise MetricError(
             f"The scores cannot be written to {out}: {error.strerror}.",
-            safe="Files that are already there are whole.",
-            todo="Make room, or name another folder with --out.",
+            safe="Files that were already written are complete.",
+            todo="Free some space, or name another folder with --out.",
         ) from error
 
 

@@ -39,7 +39,7 @@ PATIENCE_S = 60
 after `SECONDS` of computing."""
 _OPENED = {
     False: "It was opened without files and network.",
-    True: "It was opened as --trust asks: it could read and write files.",
+    True: "It was opened with --trust, so it could read and write files.",
 }
 """By whether it was trusted."""
 TITLES = {"onnx": "ONNX", "torchscript": "TorchScript", "torch-export": "torch.export"}
@@ -56,7 +56,7 @@ def import_onnx(*, torch: bool = False) -> Any:
             require("torch")
     except ImportError as error:
         raise ModelError(
-            f"Models are imported by packages that are not installed ({error.name}).",
+            f"Importing models needs packages that are not installed ({error.name}).",
             todo=f"Install what it needs: {install_command('import,torch' if torch else 'import')}",
         ) from error
     return onnx
@@ -88,7 +88,7 @@ def convert(
     latents: Float32,
     *,
     trusted: bool = False,
-    todo: str = "Check the file and the latents, or export it as ONNX, and give that.",
+    todo: str = "Check the file and the latents, or export it as ONNX instead.",
 ) -> Conversion:
     """Convert a file to ONNX, and compute what it makes of latents itself. Raises ModelError: it
     cannot be opened apart, or holds what is not converted, with its operators.
@@ -120,7 +120,7 @@ def convert(
             how = child.ended()
             if how == _TOO_LONG:
                 raise ModelError(
-                    f"{path} is not imported: it was still computing after {SECONDS} seconds.",
+                    f"{path} was not imported: it was still computing after {SECONDS} seconds.",
                     safe=f"{_OPENED[trusted]} The process was ended, and no model was made.",
                     todo=_FASTER,
                 ) from error
@@ -140,7 +140,7 @@ def refuse_other_kind(path: Path | str, content: bytes, kind: str) -> None:
     if what := _other_kind(content, kind):
         raise ModelError(
             f"{path} is no {TITLES[kind]} file: it holds {what}.",
-            safe="It was only looked at; nothing of it was run. No model was made.",
+            safe="It was only inspected, and nothing in it was run. No model was made.",
             todo=_SAVED_BY[kind],
         )
 
@@ -187,8 +187,8 @@ def _other_kind(content: bytes, kind: str) -> str:
 
 _TOO_LONG = "too late"
 _FASTER = (
-    "Leave out loops that may not end, or take a decoder of fewer weights or smaller pictures: in "
-    "a session each picture has to be there in a moment."
+    "Leave out loops that may not end, or use a decoder with fewer weights or smaller pictures: "
+    "in a session, each picture is needed within a moment."
 )
 _TRIED: set[tuple[str, tuple[int, ...]]] = set()
 """Graphs that answered, by the hash of their content and the shape of an input."""
@@ -202,7 +202,7 @@ def try_graph(name: Path | str, content: bytes, inputs: Float32) -> None:
     if key in _TRIED:
         return
     at_most = GRAPH_MEMORY + GRAPH_COPIES * len(content)
-    safe = "It was computed in a process of its own, which was ended. No model was loaded."
+    safe = "It ran in a separate process, which was ended. No model was loaded."
     with _child() as child:
         try:
             asked: dict[str, Any] = {"format": "onnx", "seconds": SECONDS}
@@ -330,16 +330,16 @@ def _answer(
     title = TITLES[kind]
     if refused == "sandbox":
         raise ModelError(
-            f"{path} is not opened: a {title} file is a program, and it cannot be shut in on this "
-            f"machine: {fields['why']}.",
-            safe="Nothing of it was run.",
-            todo="Export it as ONNX, import it on a Linux machine, or add --trust where you made "
+            f"{path} was not opened: a {title} file is a program, and it cannot be sandboxed on "
+            f"this machine: {fields['why']}.",
+            safe="Nothing in it was run.",
+            todo="Export it as ONNX, import it on a Linux machine, or add --trust if you made "
             "the file yourself.",
         )
     if refused == "operators":
         operators = ", ".join(fields["operators"])
         why = (
-            " Some of these draw at random: the same input would give something else each time."
+            " Some of these draw at random: the same input would give a different result each time."
             if fields["draws"]
             else ""
         )
@@ -347,7 +347,7 @@ def _answer(
             f"{path} is not converted: it uses operators that are not among those that only "
             f"compute: {operators}.{why}",
             safe=f"{_OPENED[trusted]} No model was made.",
-            todo="Leave them out of what is exported, or export it as ONNX, and give that.",
+            todo="Leave them out of the export, or export it as ONNX instead.",
         )
     if refused == "memory":
         raise ModelError(

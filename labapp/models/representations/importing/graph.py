@@ -56,7 +56,9 @@ def _check_graph(path: Path | str, content: bytes, *, latents: bool) -> ModelPro
     try:
         model: ModelProto = onnx.load_model_from_string(content)
     except Exception as error:  # protobuf raises kinds of its own
-        raise make_import_error(path, ["it is no ONNX file, or is damaged."], todo) from error
+        raise make_import_error(
+            path, ["it is not an ONNX file, or it is damaged."], todo
+        ) from error
     problems = list(_problems(model, latents=latents))
     if not problems:
         try:
@@ -73,21 +75,21 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
 
     problems = []
     if not model.graph.node:
-        return ["it is no ONNX file, or holds no graph."]
+        return ["it is not an ONNX file, or it contains no graph."]
     tensors = list(_tensors(model))
     outside = [t.name or "a constant" for t in tensors if t.data_location == TensorProto.EXTERNAL]
     if outside:
         problems.append(
-            f"{len(outside)} of its tensors lie in other files ({', '.join(outside[:5])}); all "
-            "belong into the one file."
+            f"{len(outside)} of its tensors are in other files ({', '.join(outside[:5])}); all "
+            "must be in this one file."
         )
     nodes = list(_nodes(model))
     if foreign := sorted({f"{n.domain}::{n.op_type}" for n in nodes if n.domain not in DOMAINS}):
         problems.append(f"it uses operators that are not ONNX's: {', '.join(foreign)}.")
     if drawing := sorted({node.op_type for node in nodes if node.op_type in DRAWS}):
         problems.append(
-            f"it draws at random ({', '.join(drawing)}): the same input would give something else "
-            "each time."
+            f"it draws at random ({', '.join(drawing)}): the same input would give a different "
+            "result each time."
         )
     weights = {tensor.name for tensor in model.graph.initializer}
     inputs = [value for value in model.graph.input if value.name not in weights]
@@ -95,13 +97,13 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
     if len(inputs) != 1 or len(outputs) != 1:
         names = f"{_names(inputs)} and {_names(outputs)}"
         problems.append(
-            f"it has {len(inputs)} inputs and {len(outputs)} outputs ({names}); one of each is "
-            "needed."
+            f"it has {len(inputs)} inputs and {len(outputs)} outputs ({names}), but needs "
+            "exactly one of each."
         )
         return problems
     kind, shape = _read_type(inputs[0])
     if kind != TensorProto.FLOAT:
-        problems.append("its input is not of 32-bit floating point numbers.")
+        problems.append("its input does not have 32-bit floating point numbers.")
     if latents and len(shape) != 2:
         problems.append(
             f"its input {inputs[0].name} has the shape {_format_shape(shape)}; a decoder takes "
@@ -109,7 +111,7 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
             "the shape (n, dimensions)."
         )
     elif shape and shape[0] is not None and shape[0] != 1:
-        problems.append(f"it takes {shape[0]} rows at once and no other number; n must be free.")
+        problems.append(f"it takes exactly {shape[0]} rows at once, but n must be free.")
     return problems
 
 
@@ -210,7 +212,7 @@ class Runner:
                 raise make_import_error(
                     self._path, [f"{memory.describe_shortage()}."], memory.ADVICE
                 ) from error
-            todo = "Check that the latents are those of this decoder, with a column a dimension."
+            todo = "Check that the latents belong to this decoder, with one column per dimension."
             problem = f"it fails on latents of the shape {latents.shape}: {_line(error)}"
             raise make_import_error(self._path, [problem], todo) from error
 

@@ -92,8 +92,8 @@ def layout_of(
         )
     if made.ndim < 2 or made.shape[0] != 1:
         problem = (
-            f"of one row of latents it makes an array of the shape {made.shape}; "
-            "the first axis must be that of the latents."
+            f"from one row of latents it makes an array of the shape {made.shape}; the first "
+            "axis must be that of the latents."
         )
         raise make_import_error(name, [problem], "Export it so that n latents give n pictures.")
     try:
@@ -107,7 +107,7 @@ def layout_of(
             f"its pictures are {how.shape[1]} pixels wide and {how.shape[0]} high; at most "
             f"{LARGEST_SIDE} are shown."
         )
-        raise make_import_error(name, [problem], "Export a decoder of smaller pictures.")
+        raise make_import_error(name, [problem], "Export a decoder with smaller pictures.")
     return how
 
 
@@ -139,8 +139,8 @@ def decode(
         made = run(part)
         if made.shape != (len(part), *how.shape):
             problem = (
-                f"of {len(part)} latents at once it makes an array of "
-                f"the shape {made.shape}; each must give a picture of its own."
+                f"from {len(part)} latents at once it makes an array of the shape {made.shape}; "
+                "each must give its own picture."
             )
             raise make_import_error(name, [problem], "Export it with n left open (dynamic axes).")
         if start == 0:
@@ -191,7 +191,7 @@ def _same_again(name: Path | str, run: Run, trial: Float32, made: NDArray[Any]) 
     """Raises ModelError where the first picture is another one alone, or another one each time."""
     alone, again = run(trial[:1]), run(trial[:1])
     if not np.allclose(alone, again, rtol=0, atol=CLOSE, equal_nan=True):
-        problem = "the same latents give another picture each time: it draws at random."
+        problem = "the same latents give a different picture each time, so it draws at random."
         raise make_import_error(
             name, [problem], "Leave out what draws, such as dropout or sampling."
         )
@@ -211,11 +211,11 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
     if greatest < (LEVEL if is_picture else 1e-6):
         least = f"a screen shows steps of {LEVEL:.2g}" if is_picture else "that is rounding"
         problem = (
-            f"its pictures are all alike: in {len(pairs)} pairs of them no value differs by more "
-            f"than {greatest:.2g}, and {least}."
+            f"its pictures are all the same: in {len(pairs)} pairs of them, no value differs by "
+            f"more than {greatest:.2g}, and {least}."
         )
         todo = (
-            "Check that the latents are those of this decoder, and that it was trained: a VAE "
+            "Check that the latents belong to this decoder, and that it was trained: a VAE "
             "whose latents carry nothing draws the same picture for all of them."
         )
         raise make_import_error(name, [problem], todo)
@@ -229,8 +229,8 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
     notes = [remark]
     if is_picture and middle < ALIKE:
         notes.append(
-            f"Warning: that is little. People will hardly see what its sliders do where pixels "
-            f"differ by less than {ALIKE:g} of 0 to 1."
+            "Warning: this is little. People will hardly see what its sliders do if pixels "
+            f"differ by less than {ALIKE:g} (of 0 to 1)."
         )
     return notes
 
@@ -242,9 +242,9 @@ def scale_distance(name: str, instances: Sequence[Float32]) -> tuple[str, list[s
     apart = [USUAL[name](instances[a], instances[b]) for a, b in _pairs(instances)]
     scale = float(np.median(apart)) if apart else 0.0
     if not scale > 0:
-        return name, ["Most pictures of this decoder are equal, so that its distance has no scale."]
+        return name, ["Most pictures of this decoder are equal, so its distance has no scale."]
     note = (
-        f"Alignment is 1 − {name} / {scale:.3g}: 1 of equal pictures, 0 of two that are as far "
+        f"Alignment is 1 − {name} / {scale:.3g}: 1 for equal pictures, 0 for two that are as far "
         "apart as two of its pictures usually are."
     )
     return f"{name}/{scale:.3g}", [note]
@@ -269,7 +269,7 @@ def idle_dials(run: Run, space: LatentSpace, rows: Float32) -> list[str]:
         first, last = run(space.encode_rows(ends).astype(np.float32))
         if np.abs(first - last).max() < 1e-6:
             names.append(dial.name)
-    return [f"Turning {', '.join(names)} changes nothing in the picture."] if names else []
+    return [f"Moving {', '.join(names)} changes nothing in the picture."] if names else []
 
 
 def measure_pace(run: Run, trial: Float32) -> tuple[float, float]:
@@ -289,8 +289,8 @@ def pace_words(median: float, slow: float) -> str:
     if slow <= FRAME_BUDGET_MS:
         return text
     return (
-        f"{text} That is more than the {FRAME_BUDGET_MS:g} ms of a frame: the picture follows the "
-        "hand in jerks. A smaller decoder, or smaller pictures, would be smooth."
+        f"{text} That is more than the {FRAME_BUDGET_MS:g} ms of a frame, so pictures will move "
+        "in jerks. A smaller decoder, or smaller pictures, would be smooth."
     )
 
 
@@ -528,7 +528,7 @@ def _graph(
     model = graphs.read(name, content)
     if (width := graphs.width(model)) not in (None, space.width):
         problem = (
-            f"it takes {width} numbers a picture, and the latents in {latents} have "
+            f"it takes {width} numbers per picture, but the latents in {latents} have "
             f"{len(space)} columns{rows_of.codes(space)}."
         )
         todo = "Give the latents of this decoder, or say with --limits which columns are choices."

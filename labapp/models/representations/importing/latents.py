@@ -53,32 +53,34 @@ def content_of(path: Path) -> bytes:
 
 def read(path: Path) -> Float32:
     """Raises ModelError with all that is wrong with them."""
-    todo = "Save them with numpy.save: a row an instance, a column a dimension."
+    todo = "Save them with numpy.save, with one row per instance and one column per dimension."
     try:
         values = arrays.npy(content_of(path))
     except ValueError as error:
-        raise make_import_error(path, [f"it is no .npy file: {error}."], todo) from error
+        raise make_import_error(path, [f"it is not an .npy file: {error}."], todo) from error
     problems = []
     if values.dtype.kind not in "fiu":
-        problems.append(f"it holds {values.dtype}, not numbers.")
+        problems.append(f"it contains {values.dtype}, not numbers.")
     elif values.ndim != 2:
         problems.append(f"its shape is {values.shape}, not (n, dimensions).")
     else:
         if len(values) < FEW:
-            problems.append(f"it has {len(values)} rows; limits and questions need at least {FEW}.")
+            problems.append(
+                f"it has {len(values)} rows, but limits and questions need at least {FEW}."
+            )
         if not 1 <= values.shape[1] <= 64:
             problems.append(f"it has {values.shape[1]} columns; there can be 1 to 64 sliders.")
         broken = ~np.isfinite(values.astype(np.float64))
         if broken.any():
             columns = ", ".join(str(at + 1) for at in np.flatnonzero(broken.any(axis=0)))
             problems.append(
-                f"{int(broken.any(axis=1).sum())} of its {len(values)} rows hold NaN or infinity "
-                f"(in column {columns})."
+                f"{int(broken.any(axis=1).sum())} of its {len(values)} rows contain NaN or "
+                f"infinity (in column {columns})."
             )
         elif len(values):
             still = np.flatnonzero(values.min(axis=0) == values.max(axis=0))
             problems += [
-                f"column {at + 1} has one value only ({values[0, at]:g}): it cannot be a slider."
+                f"column {at + 1} has only one value ({values[0, at]:g}), so it cannot be a slider."
                 for at in still
             ]
     if problems:
@@ -102,7 +104,7 @@ def dials(rows: Float32, latents: Path, limits: Path | None) -> list[Dial]:
         raise refusal(limits, located, error, "list of sliders", Dials, ModelError) from error
     if len(dials) != rows.shape[1]:
         raise ModelError(
-            f"{limits} has {len(dials)} sliders, and {latents} has {rows.shape[1]} columns.",
+            f"{limits} has {len(dials)} sliders, but {latents} has {rows.shape[1]} columns.",
             todo="Give a slider for each column, in their order.",
         )
     return dials

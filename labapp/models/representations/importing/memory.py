@@ -105,4 +105,4 @@ def describe_shortage(at_most: int | None = None) -> str:
     return f"it needs more memory than {room} on this machine"
 
 
-ADVICE = "Close other programs, or take a decoder of fewer weights or smaller pictures."
+ADVICE = "Close other programs, or use a decoder with fewer weights or smaller pictures."

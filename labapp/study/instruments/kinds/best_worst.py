@@ -19,9 +19,9 @@ class BestWorst(Compound, Listed):
 
     Attributes
     ----------
-    options : what is chosen from, each with an `id` and a `text`; at least three.
-    best : the words over the options of which the best is chosen, such as "matters most".
-    worst : the words over those of which the worst is chosen.
+    options : the options, each with an `id` and a `text`; at least three.
+    best : the heading for choosing the best option, such as \"matters most\".
+    worst : the heading for choosing the worst option.
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset(ENDS)
@@ -46,7 +46,7 @@ class BestWorst(Compound, Listed):
         if wrong := [each for each in chosen.values() if each not in known]:
             raise ValueError(f"{self.id}: {wrong[0]!r} is not among {', '.join(known)}")
         if len(set(chosen.values())) < len(chosen):
-            raise ValueError(f"{self.id}: the best cannot be the worst")
+            raise ValueError(f"{self.id}: the best cannot also be the worst")
         return chosen
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, str]:

@@ -20,9 +20,9 @@ class ConstantSum(Compound, Listed):
 
     Attributes
     ----------
-    options : what the total is distributed over, each with an `id` and a `text`.
+    options : the options over which the total is distributed, each with an `id` and a `text`.
     total : what the numbers add up to.
-    unit : what stands behind each number.
+    unit : the unit after each number.
     """
 
     kind: Literal["constant_sum"]

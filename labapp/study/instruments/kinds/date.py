@@ -28,8 +28,8 @@ class Date(Typed):
 
     Attributes
     ----------
-    earliest : the earliest date that can be given; without it any.
-    latest : the latest date that can be given; without it any.
+    earliest : the earliest possible date (default: any).
+    latest : the latest possible date (default: any).
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset({""})

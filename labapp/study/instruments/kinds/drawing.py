@@ -38,7 +38,7 @@ class Drawing(Compound):
     Attributes
     ----------
     media : the picture.
-    strokes : how many strokes may be drawn at most.
+    strokes : the maximum number of strokes.
     """
 
     own_words: ClassVar[frozenset[str]] = frozenset({"path"})

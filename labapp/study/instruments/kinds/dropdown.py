@@ -11,7 +11,8 @@ from labapp.study.instruments.kinds.choice import OneChoice
 
 
 class Dropdown(OneChoice):
-    """One of many options, such as a country: typing a part of one shows those that have it."""
+    """One of many options, such as a country: typing part of one shows the options that contain
+    it."""
 
     kind: Literal["dropdown"]
     options: tuple[Option, ...] = Field(min_length=2, max_length=2000)

@@ -21,8 +21,8 @@ class Axis(Strict):
     ----------
     low : the words at its lowest point: on the left, or below.
     high : the words at its highest point: on the right, or above.
-    name : what the scale is called, for people who hear the screen and in tables; by default the
-        words at its highest point.
+    name : the name of the scale, for screen readers and tables (default: the words at its highest
+        point).
     """
 
     low: SomeWords
@@ -49,7 +49,7 @@ class Grid(Compound):
     ----------
     across : the scale from left to right, with `low`, `high` and perhaps a `name`.
     up : the scale from bottom to top.
-    points : how many points both scales have.
+    points : the number of points of both scales.
     corners : words at the corners: top left, top right, bottom left, bottom right.
     """
 

@@ -19,7 +19,7 @@ class Matrix(Compound, OnScale, Listed):
 
     Attributes
     ----------
-    rows : what is rated, each with an `id` and a `text`.
+    rows : the rows to rate, each with an `id` and a `text`.
     """
 
     shares_scale: ClassVar[bool] = True

@@ -24,10 +24,10 @@ class Number(Typed):
 
     Attributes
     ----------
-    low : the lowest number that can be given; without it any.
-    high : the highest number that can be given; without it any.
-    decimals : how many digits may stand behind the point; 0 asks for a whole number.
-    unit : what stands behind the field.
+    low : the lowest possible number (default: any).
+    high : the highest possible number (default: any).
+    decimals : the number of digits after the decimal point; 0 asks for a whole number.
+    unit : the unit after the field.
     """
 
     kind: Literal["number"]

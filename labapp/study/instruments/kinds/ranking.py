@@ -18,7 +18,7 @@ class Ranking(Compound, Listed):
 
     Attributes
     ----------
-    options : what is put in order, each with an `id` and a `text`.
+    options : the options to put in order, each with an `id` and a `text`.
     """
 
     kind: Literal["ranking"]

@@ -18,7 +18,7 @@ class OnScale(Item):
 
     Attributes
     ----------
-    points : how many points the scale has.
+    points : the number of points of the scale.
     first : the number of the first point, 0 or 1.
     low : the words at the lowest point.
     high : the words at the highest point.

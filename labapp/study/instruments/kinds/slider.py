@@ -28,10 +28,10 @@ class Slider(Item):
     ----------
     low : the number at its low end.
     high : the number at its high end.
-    start : where it stands before it is touched; without it at its low end. Only studies with
+    start : its position before it is touched (default: its low end). Only studies with
         `presentation: as_published` show a handle there, since it draws answers towards it.
     about : `accuracy`: it begins at the accuracy of the explained model.
-    unit : what stands behind its number.
+    unit : the unit after its number.
     """
 
     more: ClassVar[Mapping[str, str]] = {"touched": "Whether it was moved or confirmed"}

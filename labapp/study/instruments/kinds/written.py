@@ -17,8 +17,8 @@ class Written(Item):
 
     Attributes
     ----------
-    lines : height of its field in lines.
-    longest : characters at most.
+    lines : the height of its field, in lines.
+    longest : the maximum number of characters.
     """
 
     own_words = frozenset({""})

@@ -80,9 +80,9 @@ if TYPE_CHECKING:
 TABLES = ("repairs", "concept_changes", "concept_grids", "concept_models", "concept_purities")
 """What it is worked out from."""
 NOTHING = {
-    "harm": "nothing that is right is set where the answer is right, so that nothing can be harmed",
-    "surprised": "simulated participants show nothing of it; what they say is coded by nobody",
-    "wrong": "no answer is foretold in these pictures",
+    "harm": "nothing true is set while the answer is right, so no harm is possible",
+    "surprised": "simulated participants do not show it, and nobody codes what they say",
+    "wrong": "no answer is forecast in these pictures",
 }
 """Why there is nothing to plan with, by the column of the outcome."""
 
@@ -132,18 +132,16 @@ def _rows(shown: pd.DataFrame, column: str, known: pd.DataFrame) -> pd.DataFrame
 TABLE = "concept_participants"
 DEFINITIONS = {
     "Purity and people": (
-        "Success: pictures left by Done with a right answer / all. Gain: right as a picture was "
-        "left, less right when left alone. Harm: settings to what is true after which a right "
-        "answer is wrong / all settings to what is true while the answer was right. Forecast: "
-        "answers forecast correctly / answers forecast, of those not seen before in the "
-        "picture, "
-        "less one among the classes; less unchanged: less the share of these that stayed as they "
-        "were. Side effect: the answer reverses a concept other than the one that was set. "
-        "Deviation: "
-        "how well the model's code of one concept reveals another (an area under the ROC "
-        "curve), less "
-        "how well the true concept does; OIS sums it up over all pairs (paper 001, section 3.1). "
-        "Grid: correlation over pairs of what was ticked with the absolute deviation. All of it is "
+        "Success: share of pictures left by Done with a right answer. Gain: right when a "
+        "picture was left (1 or 0) minus right without any change (1 or 0). Harm: settings to "
+        "the true value after which a right answer was wrong, divided by all settings to the "
+        "true value while the answer was right. Forecast: share of answers forecast correctly, "
+        "of those not yet seen with the picture, minus one divided by the number of classes; "
+        "less unchanged: minus the share of these answers that stayed as they were. Side "
+        "effect: the answer reverses a concept other than the one that was set. Deviation: how "
+        "well the model's code of one concept reveals another (area under the ROC curve), minus "
+        "how well the true concept does; OIS sums it up over all pairs (paper 001, section "
+        "3.1). Grid: correlation of ticks with the absolute deviation, over pairs. All of it is "
         "in the tables repairs, concept_changes, concept_grids, concept_participants, "
         "concept_models, concept_purities and statistics."
     ),
@@ -265,36 +263,35 @@ def _means(results: RepairResults) -> Iterator[Row]:
 
 SAMPLE_WORDS = {
     "matched": "pictures chosen to be repaired or left alone (primary)",
-    "natural": "pictures drawn whatever the model makes of them (secondary)",
-    "traps": "pictures chosen because they cannot be set right (exploratory)",
+    "natural": "pictures drawn regardless of the model's answer (secondary)",
+    "traps": "pictures chosen because they cannot be repaired (exploratory)",
     "all": "all pictures",
 }
 EXPLORED = "Exploratory: nothing from here on is a test that the study declared."
 UNDECLARED = (
-    "Exploratory: these tests are those of earlier versions of labapp; the study did not declare "
-    "them."
+    "Exploratory: these tests come from earlier versions of labapp; the study did not declare them."
 )
 FIRST = ("success", "gain", "harm", "foresee", "foretold_less_unchanged", "surprises")
 """The measures beside the models."""
 SIMULATED = (
-    "All participants are simulated: what they do follows from rules that were set beforehand, and "
-    "says nothing about people."
+    "All participants are simulated: what they do follows from rules that were set in advance, "
+    "and says nothing about people."
 )
 METHODS = (
-    "Harm is a setting to what is true after which an answer that was right is wrong, of all such "
-    "settings while the answer was right. Chance of a forecast is one among the classes; "
-    "answers seen before in the picture are left out. Always forecasting “the same” is right "
-    "as often as the answer stays unchanged, which differs between models; what is forecast "
-    "correctly beyond that is given too. A "
-    f"surprise is an utterance coded so that begins within {WITHIN_S:g} s after an update; what is "
-    f"said within {PROMPTED_S:g} s after a prompt of the moderator is left out. Intervals of means "
-    "are percentile bootstraps over participants, whatever sessions and instructions they had; "
-    "for correlations models are resampled too. Mixed logistic models have random intercepts of "
-    "participants, pictures and (from three on) models, and those of H2 also of the concepts or "
-    "pairs of concepts of a model, which have one deviation each; measures of models are in "
-    "standard deviations of the models. A prediction that there is nothing needs a 90 % interval "
-    "within its bound: "
-    f"{SLOPE_BOUND:g} log odds, or {SHARE_BOUND:.0%} of pictures."
+    "Harm is the share of settings to the true value that turned a right answer wrong, out of "
+    "all such settings while the answer was right. The chance level of a forecast is one "
+    "divided by the number of classes; answers already seen with the same picture are left out. "
+    "Always forecasting “the same” is right as often as the answer stays unchanged, which "
+    "differs between models, so the report also shows how far correct forecasts exceed it. A "
+    f"surprise is an utterance with that code that begins within {WITHIN_S:g} s after an update; "
+    f"utterances within {PROMPTED_S:g} s after a prompt from the moderator are left out. "
+    "Intervals of means are percentile bootstraps over participants, whatever their sessions "
+    "and instructions; for correlations, models are resampled too. Mixed logistic models have "
+    "random intercepts for participants, pictures and (if there are three or more) models; "
+    "those of H2 also for the concepts or pairs of concepts of a model, each of which has one "
+    "deviation. Measures of models are in standard deviations of the models. A prediction of no "
+    f"effect needs a 90 % interval within its bound: {SLOPE_BOUND:g} log odds, or "
+    f"{SHARE_BOUND:.0%} of pictures."
 )
 
 
@@ -365,9 +362,9 @@ def these_models_only(results: RepairResults) -> str:
     families = results.models.known["learner"].nunique()
     models = results.models.known["model"].nunique()
     return (
-        f"These models only: there are {count(models, 'model')} of "
-        f"{count(families, 'method')}. From {LEAST_MODELS} models of one method on, "
-        "a correlation with OIS says something about others like them."
+        f"For these models only: there are {count(models, 'model')} of "
+        f"{count(families, 'method')}. With {LEAST_MODELS} or more models of one method, a "
+        "correlation with OIS would say something about others like them."
     )
 
 
@@ -394,10 +391,9 @@ def models_table(results: RepairResults) -> Html:
         *(two_lines(MEASURES[name].title, _unit(MEASURES[name])) for name in measures),
     )
     caption = (
-        "Left: what the stimulus sets say about the models; traps and unrepairable pictures "
-        "are those in which correcting what is wrong does not help. Right: means over "
-        "participants, "
-        "pictures chosen to be repaired or left alone; below them 95 % intervals and n."
+        "Left: what the stimulus sets say about the models. Traps and unrepairable pictures are "
+        "those in which correcting what is wrong does not help. Right: means over participants, "
+        "for pictures chosen to be repaired or left alone; below them, 95 % intervals and n."
     )
     return table(columns, rows, numeric=range(1, len(columns)), caption=caption)
 
@@ -456,8 +452,9 @@ def correlations_table(results: RepairResults) -> Html:
         ("Spearman's ρ", *(PREDICTORS[name] for name in predictors)),
         rows,
         numeric=range(1, 1 + len(predictors)),
-        caption="Of the models' means with what is known of the models; 95 % intervals by "
-        "resampling models and people, none where most draws have fewer than three models.",
+        caption="Correlations of the models' means with what is known about the models; 95 % "
+        "intervals by resampling models and people, unless most draws have fewer than three "
+        "models.",
     )
 
 
@@ -497,10 +494,10 @@ def tests_table(results: RepairResults) -> Html:
         ),
         rows,
         numeric=(3, 4, 5, 6),
-        caption="Slopes of mixed logistic models, per standard deviation of the measure; H5: mean "
-        "difference within participants. p is of no difference, two-sided; where nothing is "
-        "expected, it is the larger one of two one-sided tests against the bound. Below it, for H1 "
-        "in the primary sample, with Holm's correction over its outcomes.",
+        caption="Slopes of mixed logistic models, per standard deviation of the measure; H5: "
+        "mean difference within participants. p tests for no difference, two-sided; where no "
+        "effect is expected, it is the larger p of two one-sided tests against the bound. Below "
+        "it, for H1 in the primary sample, is p with Holm's correction over its outcomes.",
     )
 
 

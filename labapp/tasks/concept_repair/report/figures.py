@@ -40,7 +40,7 @@ BINS = 6
 INTERVALS = "Vertical lines: 95 % intervals, bootstrap over participants."
 LOOKS = (
     ("correct_in_order", "fixed order", INK, "-", "o"),
-    ("correct_any", "all choices of so many", SECONDARY, "--", "s"),
+    ("correct_any", "all sets of this size", SECONDARY, "--", "s"),
     ("correct_wrong_first", "wrong ones first", SERIES[0], ":", "^"),
 )
 """Of models alone: column, words, colour, line and mark."""
@@ -123,9 +123,8 @@ def by_purity(results: RepairResults) -> ReportFigure | None:
         "purity",
         figure,
         "What people did, by the impurity of the model",
-        f"One point per model, mean over participants. {INTERVALS} Models are few: a line "
-        f"through them "
-        "is not drawn.",
+        f"One point per model, mean over participants. {INTERVALS} There are too few models to "
+        "draw a line through them.",
     )
 
 
@@ -152,7 +151,7 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
     panels = [
         (title, x, y, rows)
         for title, x, y, rows in (
-            ("Foretold wrongly", "mean |deviation| of the concept set", "% of answers", foretold),
+            ("Forecast wrongly", "mean |deviation| of the concept set", "% of answers", foretold),
             ("Pairs ticked", "|deviation| of the pair", "% of pairs", grids),
         )
         if len(rows)
@@ -168,7 +167,7 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
     return ReportFigure(
         "deviation",
         figure,
-        "Wrong forecasts and ticks, by the purity matrix",
+        "Wrong forecasts and ticks, by deviation in the purity matrix",
         "Groups of about the same number of answers or pairs, at their mean deviation. "
         f"{INTERVALS}",
     )
@@ -219,10 +218,10 @@ def curves(results: RepairResults) -> ReportFigure | None:
     return ReportFigure(
         "curves",
         figure,
-        "The class by how many concepts are set (compared with figure 5 of paper 001)",
-        "Lines: the models alone, every concept set to what is true. Dots: people, whatever they "
-        "set, by how many concepts were set as they left the picture, with the number of "
-        "pictures. Pictures that were chosen to be repaired or left alone. "
+        "Right class by number of concepts set (compared with figure 5 of paper 001)",
+        "Lines: the models alone, with concepts set to their true values. Dots: people, "
+        "whatever they set, by the number of concepts that were set when they left the picture, "
+        "with the number of pictures. Only pictures chosen to be repaired or left alone. "
         f"{INTERVALS}",
     )
 

@@ -72,7 +72,8 @@ def of_forecasts(forecasts: Forecasts) -> Iterator[Html]:
         yield _tests(forecasts)
     else:
         yield paragraph(
-            "The study declares no test of forecasts: all of it is exploratory.", "note"
+            "The study declares no tests of forecasts, so all analyses of them are exploratory.",
+            "note",
         )
     yield _reliability(forecasts)
     yield _models(forecasts)
@@ -125,7 +126,10 @@ def _is_small(equal: Statistic) -> bool:
 def _reliability(forecasts: Forecasts) -> Html:
     reliability = forecasts.reliability
     if reliability is None:
-        text = "The sets do not have OIS by metric seed, so its reliability is not known."
+        text = (
+            "The stimulus sets do not give OIS for each metric seed, so its reliability is not "
+            "known."
+        )
         return paragraph(text, "note")
     text = (
         f"Reliability of OIS in common coordinates over {len(forecasts.models)} models: "

@@ -66,12 +66,12 @@ LOGISTIC, PAIRED = "mixed logistic model", "paired t"
 FAMILY = "outcomes of H1 in the primary sample, holm"
 LEAST_LEVELS = 3
 """Models from which on they have an intercept of their own."""
-AS_PREDICTED, OPPOSITE, OPEN = "as predicted", "the opposite", "cannot be told"
+AS_PREDICTED, OPPOSITE, OPEN = "as predicted", "the opposite", "inconclusive"
 EQUIVALENT, DIFFERS = "no more than the bound", "more than nothing"
 FEW_MODELS = "all models have the same value"
-FLAT = "it happened always, or never"
+FLAT = "it always happened, or never"
 FEW = "there are too few participants or values"
-FAILED = "the effects have no finite value: in a part of the values it happened always, or never"
+FAILED = "the effects have no finite value: in part of the values it always happened, or never"
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def outcomes(rows: RepairRows) -> tuple[tuple[str, pd.DataFrame, str], ...]:
     return (
         ("a harm", rows.while_right(), "harm"),
         ("a surprise after a setting", heard[heard["surprised"].notna()], "surprised"),
-        ("an answer foretold wrongly", foretold, "wrong"),
+        ("an answer forecast wrongly", foretold, "wrong"),
     )
 
 
@@ -211,7 +211,7 @@ def _second(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
     )
     for sample in SAMPLES[:2]:
         own = foretold[foretold["sample"] == sample]
-        test = Prediction("H2", sample, "an answer foretold wrongly", "mean |deviation|", "rises")
+        test = Prediction("H2", sample, "an answer forecast wrongly", "mean |deviation|", "rises")
         yield _slopes(test, own, "wrong", ["size"], models, within=("concept",))
     grids = rows.grids.assign(size=rows.grids["deviation"].abs(), picture=None)
     test = Prediction("H2", "all", "a tick of the grid", "|deviation|", "rises")
@@ -235,7 +235,9 @@ def _third(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
 def _fourth(rows: RepairRows, models: StudyModels) -> Iterator[Prediction]:
     for name, frame, column in outcomes(rows):
         own = frame[frame["sample"] == MATCHED]
-        test = Prediction("H4", MATCHED, name, "NIS beside OIS", "nothing", bound=SLOPE_BOUND)
+        test = Prediction(
+            "H4", MATCHED, name, "NIS, adjusted for OIS", "nothing", bound=SLOPE_BOUND
+        )
         yield _slopes(test, own, column, [NIS, OIS], models)
 
 
@@ -243,7 +245,7 @@ def _fifth(models: StudyModels) -> Iterator[Prediction]:
     term = "less pure – purer model"
     test = Prediction("H5", MATCHED, "success", term, "nothing", "0-1", bound=SHARE_BOUND)
     yield _compare_pairs(test, models, "success")
-    test = Prediction("H5", MATCHED, "foretold rightly", term, "falls", "0-1")
+    test = Prediction("H5", MATCHED, "forecast correctly", term, "falls", "0-1")
     yield _compare_pairs(test, models, "foresee")
 
 
@@ -263,7 +265,9 @@ def _slopes(
     a deviation for each concept or pair, and not one for each row."""
     lacking = [name for name in on if name not in frame and name not in models.known]
     if lacking:
-        return replace(test, why=f"the sets do not have {PREDICTORS.get(lacking[0], lacking[0])}")
+        return replace(
+            test, why=f"the stimulus sets do not have {PREDICTORS.get(lacking[0], lacking[0])}"
+        )
     own = frame.merge(
         models.known[[*MODEL, "name", *(name for name in on if name not in frame)]],
         on=list(MODEL),
@@ -321,7 +325,7 @@ def _factors(rows: pd.DataFrame, within: Sequence[str]) -> tuple[list[Int64], st
     if rows["model"].nunique() >= LEAST_LEVELS:
         factors.append(pd.factorize(rows["model"])[0].astype(np.int64))
         return factors, ""
-    return factors, f"fewer than {LEAST_LEVELS} models: none has an intercept of its own"
+    return factors, f"fewer than {LEAST_LEVELS} models, so they have no random intercepts"
 
 
 def _compare_pairs(test: Prediction, models: StudyModels, measure: str) -> Prediction:

@@ -72,17 +72,19 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "success": Measure("Success", "0-1", "pictures left by Done with a right answer / all"),
         "gain": Measure(
-            "Gain", "-1 to 1", "right as it was left less right when left alone, mean over them",
+            "Gain",
+            "-1 to 1",
+            "right when the picture was left, minus right without any change; mean over pictures",
             rises=-1,
         ),
         "harm": Measure(
             "Harm", "0-1",
-            "settings to what is true, with the answer right before and wrong after / all such "
-            "settings with the answer right before",
+            "settings to the true value that turned a right answer wrong / all such settings "
+            "while the answer was right",
             rises=1,
         ),
-        "harm_corrections": Measure("Harm by corrections", "0-1", "the same of corrections"),
-        "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same of confirmations"),
+        "harm_corrections": Measure("Harm by corrections", "0-1", "the same for corrections"),
+        "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same for confirmations"),
         "foresee": Measure(
             "Forecast, less chance", "-1 to 1",
             "answers foretold rightly / answers foretold, of those not seen before in the picture, "
@@ -92,34 +94,36 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "foretold": Measure("Forecast correctly", "0-1", "of the same answers, without that"),
         "unchanged": Measure(
             "Answer unchanged", "0-1",
-            "of the same answers, those that stayed as they were: how often whoever always "
-            "foretells “the same” is right",
+            "share of the same answers that stayed as they were: how often a person is right "
+            "who always forecasts “the same”",
         ),
         "foretold_less_unchanged": Measure(
             "Forecast correctly, less unchanged", "-1 to 1",
             "answers foretold rightly, less those that stayed as they were",
             rises=-1,
         ),
-        "foresee_sure": Measure("Forecast correctly, sure", "0-1", "of answers foretold surely"),
+        "foresee_sure": Measure(
+            "Forecast correctly, sure", "0-1", "of answers that participants were sure about"
+        ),
         "foresee_unsure": Measure("Forecast correctly, unsure", "0-1", "of the others"),
         "settings_correct": Measure(
-            "True settings", "0-1", "corrections and confirmations to what is true / all"
+            "True settings", "0-1", "corrections and confirmations that set the true value / all"
         ),
-        "sure": Measure("Sure", "0-1", "answers foretold surely / answers foretold"),
+        "sure": Measure("Sure", "0-1", "answers forecast with certainty / answers forecast"),
         "side_effects": Measure(
             "Changes with a side effect", "0-1",
             "settings after which the answer says the opposite of another concept / all settings",
             rises=1,
         ),
-        "changes": Measure("Changes", "a picture", "settings a picture", share=False),
-        "undone": Measure("Undone", "a picture", "changes taken back a picture", share=False),
+        "changes": Measure("Changes", "a picture", "settings per picture", share=False),
+        "undone": Measure("Undone", "a picture", "changes taken back per picture", share=False),
         "first_change_s": Measure(
             "First change", "s", "median time from a picture's appearance to the first choice",
             share=False,
         ),
         "controls_touched": Measure(
             "Controls touched", "0-1",
-            "control pictures of which a change was chosen / all of them; empty in an audit",
+            "control pictures in which a change was chosen / all of them; empty in an audit",
         ),
         "surprises": Measure(
             "Surprises", "a minute",
@@ -147,8 +151,8 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
         text stimuli: id of the stimulus set
         text manifest_sha256: hash of the set's manifest
         text model: id of the concept model
-        text sample: matched (pictures chosen to be repaired or left alone), natural (drawn whatever
-            the model makes of them) or traps (chosen because they cannot be set right)
+        text sample: matched (pictures chosen to be repaired or left alone), natural (drawn
+            regardless of the model's answer) or traps (chosen because they cannot be repaired)
         text instruction: repair, audit or foresight
         whole n_pictures: pictures that count
         whole n_settings: corrections and confirmations, those of the plan not

@@ -132,27 +132,27 @@ def pool_studies(counted: Tables, groups: Sequence[PhotoGroup]) -> Iterator[Stat
 
 
 DEFINITIONS = {
-    "Judged explanations": "Accuracy: photos answered correctly / photos judged, for each "
-    "session. "
-    "Distinction: the correct class; with the last two steps of a tree, both answered as the model "
-    "does; chance is one of the classes to choose from, there one of the four ends. Agreement: 3 "
-    "and 4 say that the prediction is correct, 1 and 2 that it is not; chance is half. t tests are "
-    "two-sided, two-sample ones with equal variances. The interval clustered by set treats "
-    "sessions with the same photos as one cluster (cluster-robust variance, t with one degree "
-    "of freedom less "
-    "than there are sets); it is one of the logit of the share, transformed back, and so stays "
-    "between 0 and 100 % (Korn and Graubard 1999). The score that participants saw splits the "
-    "photos in halves by the ratings, ties by lot; without the lot it is the mean over all ways to "
-    "break the ties. All of it is in the table statistics."
+    "Judged explanations": "Accuracy: photos answered correctly divided by photos judged, for "
+    "each session. Distinction: the participant found the correct class; chance is one "
+    "divided by the number of classes. With the last two steps of a tree, both must be "
+    "answered as the model does, and chance is one in four. Agreement: 3 and 4 say that the "
+    "prediction is correct, 1 and 2 that it is not; chance is one in two. t tests are "
+    "two-sided; two-sample tests assume equal variances. The interval clustered by set "
+    "treats sessions with the same photos as one cluster (cluster-robust variance, t with "
+    "one degree of freedom less than there are sets). It is computed for the logit of the "
+    "share and transformed back, so it stays between 0 and 100 % (Korn and Graubard 1999). "
+    "The score that participants saw splits the photos into halves by their ratings, and a "
+    "random draw breaks ties; without the draw, it is the mean over all ways to break the "
+    "ties. All of it is in the table statistics."
 }
 
 
 class JudgingReport(TaskReport[JudgingFindings]):
     activities: ClassVar = {
-        "heatmap-distinction": "found the class of photos explained by heatmaps",
+        "heatmap-distinction": "identified the class of photos with the help of heatmaps",
         "prototype-distinction": "found the class of photos explained by prototypes",
         "prototype-agreement": "judged predictions explained by prototypes",
-        "path-distinction": "decided the last steps of a decision tree",
+        "path-distinction": "chose the last steps of a path through a decision tree",
         "path-agreement": "judged predictions explained by the path through a tree",
         "path-first-step": "named the first step of a path through a tree that they disagreed with",
     }
@@ -200,54 +200,61 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
         (1, 2),
         "Accuracy",
         (
-            "Chance: one of the classes to choose from, with the last two steps of a tree one of "
-            "their four ends; half with agreement."
+            "Chance: one divided by the number of classes; with the last two steps of a tree, "
+            "one in four; with agreement, one in two."
         ),
     ),
-    ((4,), "Steps of the tree", "Of the first step disagreed with: shares of a session's photos."),
+    ((4,), "Steps of the tree", "The first step disagreed with, as a share of a session's photos."),
     (
         (5, 6),
         "Similarity as rated",
         (
-            "Chosen: rows of the class chosen, or of a prediction that was believed (3 or 4). "
-            "Against ranks: 1 is the most similar, so a negative rho means agreement with the "
+            "Chosen: rows of the chosen class, or of a prediction that was believed (3 or 4). "
+            "With ranks, 1 is the most similar, so a negative rho means agreement with the "
             "model."
         ),
     ),
     ((7,), "Belief in predictions", "1 incorrect to 4 correct; 2.5 is neutral."),
     (
         (8,),
-        "Least accuracy at which a black box would be preferred",
+        "Minimum accuracy at which a black box would be preferred",
         (
-            "Touched: of the sliders alone that were moved or confirmed. The reasons are among the "
+            "Touched: only sliders that were moved or confirmed. The reasons are among the "
             "written answers."
         ),
     ),
     ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
-    ((12,), "The score that participants saw", "Half of the photos count as believed correct."),
+    (
+        (12,),
+        "The score that participants saw",
+        (
+            "The score compares photos rated above the median with those below it, so it treats "
+            "half of them as believed correct."
+        ),
+    ),
     (
         (13,),
-        "Confidence in the own answers",
+        "Confidence in one's own answers",
         (
-            "1 not confident at all to 5 completely confident. Asked as in the paper (figures A11 "
-            "to A13 and A15), which prints nothing of it."
+            "1 not confident at all to 5 completely confident. Asked as in the paper (figures "
+            "A11 to A13 and A15), which does not report it."
         ),
     ),
     ((10,), "Duration", "Working time of a session, without pauses."),
 )
 """Items of the list of analyses under each heading, and a word on them."""
 LENGTHS_MATTER = (
-    "Accuracy, ratings, belief, confidence and time all depend on it: “with … here …” is next "
-    "to each value of the paper."
+    "Accuracy, ratings, belief, confidence and time all depend on it, so “with … here …” is "
+    "next to each value of the paper."
 )
 BY_RANK = "rating at rank"
 """Begins the quantities that the figure shows, and the table of statistics holds."""
 NO_VALUE = "no value"
 """In place of tests of which none has one; before the names of those that have none."""
 STAR = (
-    "* p < .001, as in the paper; none where a group has fewer than 5 values. Ours: not in the "
-    "paper. W of Wilcoxon's test by the normal approximation where there are ties. No value: "
-    "there are too few, or they do not vary."
+    "* p < .001, as in the paper; no star if a group has fewer than 5 values. Ours: not in the "
+    "paper. If there are ties, W of Wilcoxon's test uses the normal approximation. No value: "
+    "there are too few values, or they do not vary."
 )
 
 
@@ -291,7 +298,7 @@ def _describe_judging(groups: Sequence[PhotoGroup]) -> str:
         if places := first_wrong_steps(group):
             where = ", ".join(f"{_place(place)} {n}" for place, n in places.items())
             result.append(
-                f"The model has {sum(places.values())} different photos among them wrong; first "
+                f"The model is wrong on {sum(places.values())} different photos among them; first "
                 f"wrong step of its path: {where} photos."
             )
     return " ".join(result)

@@ -57,10 +57,10 @@ def plates(counted: Tables, groups: Sequence[PhotoGroup]) -> list[ReportFigure]:
 
 
 _READ = (
-    "Diamond and bar: mean ± sd; an arrowhead at the edge: the bar continues. One point per "
-    f"session; for more than {kit.POINTS_UP_TO}, one per value, with an area by how many have "
-    f"it. Open square and "
-    "dotted bar: the paper, of other photos and models."
+    "Diamond and bar: mean ± sd; an arrowhead at the edge means that the bar continues. One "
+    f"point per session; with more than {kit.POINTS_UP_TO}, one point per value, and its area "
+    "shows how many sessions have it. Open square and dotted bar: the paper, with other photos "
+    "and models."
 )
 
 
@@ -146,12 +146,13 @@ def by_rank(groups: Sequence[PhotoGroup]) -> ReportFigure | None:
     ax.set_ylim(0.9, 4.1)
     ax.set_yticks([1, 2, 3, 4], ["1 not similar", "2", "3", "4 similar"])
     ax.set_xticks(range(1, longest + 1))
-    ax.set_xlabel("rank of the prototype by the model's similarity, 1 the most similar")
+    ax.set_xlabel("rank of the prototype by the model's similarity, 1 is most similar")
     ax.set_ylabel("mean rating")
     kit.grid(ax)
     ax.legend(frameon=False, loc="upper right", fontsize=points_of(8))
     caption = (
-        "Mean over all ratings of rows of a rank. A falling line: people agree with the model."
+        "Mean over all ratings of the rows with this rank. If the line falls, people agree with "
+        "the model."
     ) + _lengths([group for group, _ in shown])
     label = "Mean rating by the model's rank"
     return ReportFigure("judging-ratings-by-rank", figure, label, caption)
@@ -176,7 +177,7 @@ def beliefs(groups: Sequence[PhotoGroup]) -> ReportFigure | None:
         ax.set_xlim(0.9, 4.1)
         ax.set_xticks([1, 2, 3, 4])
         ax.set_xlabel("1 incorrect – 4 correct")
-    caption = f"{_READ} Dashed: the neutral 2.5; right of it predictions are believed."
+    caption = f"{_READ} Dashed: the neutral 2.5; to the right of it, predictions are believed."
     caption += _lengths(shown)
     return ReportFigure("judging-belief", figure, "Belief in predictions by study", caption)
 
@@ -199,11 +200,11 @@ def trade_offs(counted: Tables, groups: Sequence[PhotoGroup]) -> ReportFigure | 
         ax.set_ylabel("%")
     caption = (
         f"{_READ} Dashed: the explained model's own accuracy; dotted: that of the paper's model. "
-        "A slider that nobody touched is no answer and is left out."
+        "A slider that was not touched counts as no answer and is left out."
     )
     if any(group.method == "ProtoTree" for group, _ in shown):
         caption += f" The two models differ: {paper.OTHER_TREE}."
-    label = "Least accuracy of a black box that would be preferred, by risk"
+    label = "Minimum accuracy at which a black box would be preferred, by risk"
     return ReportFigure("judging-trade-off", figure, label, caption)
 
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 NOT_OURS = (
     "The paper is Kim et al. 2022, “HIVE: Evaluating the human interpretability of visual "
-    "explanations” (ECCV 2022). Its values are of other photos (ImageNet, CUB) and other models, "
-    "with 50 participants a study: they are for orientation, not to be reproduced."
+    "explanations” (ECCV 2022). Its values come from other photos (ImageNet, CUB) and other "
+    "models, with 50 participants per study. They are for orientation, and need not be "
+    "reproduced."
 )
 INVENTED = (
-    "The labels here are names that are made up; in the paper they were names of known objects, "
-    "which is a different manipulation. The two must not be compared."
+    "The labels here are invented names. In the paper they were names of known objects, which "
+    "is a different manipulation, so the two must not be compared."
 )
 KNOWN_OBJECTS = "with names of known objects"
 SIGNIFICANT = "p < .001"
@@ -189,7 +190,7 @@ VALUES = {
 }
 """By design (see `design_of`) and quantity."""
 
-_PROTOTYPES = ExplanationLength(10, "rows", "figure A14; 8.3 in the mean by appendix A", rough=True)
+_PROTOTYPES = ExplanationLength(10, "rows", "figure A14; 8.3 on average by appendix A", rough=True)
 LENGTHS = {
     "protopnet-distinction": _PROTOTYPES,
     "protopnet-agreement": _PROTOTYPES,

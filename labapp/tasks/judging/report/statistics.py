@@ -113,7 +113,7 @@ def other_chance(group: PhotoGroup, name: str) -> str:
     here = chance(group, name)
     if round(here, 1) == paper.CHANCE:
         return ""
-    return f"guessing gets {paper.CHANCE:g} % right there, {here:.3g} % here"
+    return f"guessing reaches {paper.CHANCE:g} % right there, {here:.3g} % here"
 
 
 def accuracies(group: PhotoGroup) -> Iterator[Statistic]:
@@ -472,7 +472,7 @@ def sentence(design: str, task: str, here: Mapping[int, int]) -> str:
     least = min(here)
     seen = f"{here[least]} of {sum(here.values())} photos"
     return (
-        f"Of a path {_range(here)} {there.unit} are shown before the two that are left open "
+        f"Before the two open steps, {_range(here)} {there.unit} of a path are shown "
         f"({least} in {seen}), {in_paper}."
     )
 

@@ -79,8 +79,8 @@ def of_study(study: str, result: LabelResults) -> Iterator[Html]:
     repeats = any(model.published for model, _ in models)
     yield paragraph(
         ("As in Tables 1 and A.4 of Ross et al. (2021): the" if repeats else "The")
-        + " names that sliders had at the end of their stage, of the sessions that count. The "
-        "order of the names is drawn."
+        + " names that sliders had at the end of their stage, in the sessions that count. The "
+        "names are in random order."
     )
     if provenance := _provenance([model for model, _ in models]):
         yield paragraph(provenance, "note")
@@ -124,53 +124,53 @@ def legend(study: str, result: LabelResults) -> Iterator[str]:
         from labapp.models.representations import effects as measured
 
         yield (
-            f"Effect: the mean distance d(x, x') between pictures with the slider at its "
-            f"{measured.LOW}th and its {measured.HIGH}th percentile (of a choice: between all "
-            f"pairs of its values), the others left where {measured.ROWS} held-out instances have "
-            "them, over that of the model's strongest slider. Grey and marked: below "
+            "Effect: the mean distance d(x, x') between pictures with the slider at its "
+            f"{measured.LOW}th and its {measured.HIGH}th percentile (for a choice, between all "
+            f"pairs of its values), while the other sliders are as in {measured.ROWS} held-out "
+            "instances; divided by that of the model's strongest slider. Grey and marked: below "
             f"{measured.LITTLE:.0%}. The threshold is ours."
         )
     for model, effects in models:
         if effects.why_not:
             yield (
-                f"{model.model}: the effect of its sliders is not known here, and none is grey. "
-                f"Why: {effects.why_not}."
+                f"{model.model}: the effect of its sliders is not known here, so none is grey. "
+                f"Reason: {effects.why_not}."
             )
     yield (
-        "Named by: participants who named the slider, of those who met the model (its coverage). "
-        "A name that was taken away again does not count."
+        "Named by: participants who named the slider, out of those who met the model (its "
+        "coverage). A name that was removed does not count."
     )
     if hidden := result.withheld.get(study):
         yield (
-            f"Left out: {count(hidden, 'participant')} of whom there is a de-identified copy only; "
-            "it holds no names."
+            f"Left out: {count(hidden, 'participant')} with only a de-identified copy, which "
+            "contains no names."
         )
 
 
 def _raters(result: LabelResults) -> Iterator[str]:
     if not result.ratings:
         yield (
-            f"Nobody has rated yet which names are consistent: {SHEET} next to this page lets "
-            f"raters say so."
+            f"Nobody has rated yet which names are consistent. Raters can do so with {SHEET}, "
+            "next to this page."
         )
         return
     bold = f"Bold, underlined and with {AGREED.strip()}: names that "
     if len(result.ratings) == 1:
         yield (
             f"{bold}one rater ({result.ratings[0].rater}) calls consistent between participants. "
-            "How far raters agree cannot be told from one."
+            "With one rater, agreement cannot be computed."
         )
         return
     who = ", ".join(rating.rater for rating in result.ratings)
     every = "both raters" if len(result.ratings) == 2 else f"all {len(result.ratings)} raters"
     yield (
-        f"{bold}{every} ({who}) call consistent between participants; where they differ, it is "
-        "said how many do. The paper: “labels experimenters identified as consistent between "
-        "participants” (Table 1)."
+        f"{bold}{every} ({who}) call consistent between participants; where they disagree, the "
+        "number of raters is given. The paper: “labels experimenters identified as consistent "
+        "between participants” (Table 1)."
     )
     both = result.agreement
     if both is None or both.percent is None:
-        yield "No slider was named by two participants: there is nothing for raters to agree on."
+        yield "No slider was named by two participants, so raters have nothing to compare."
         return
     text = f"The raters say the same of {decimal(both.percent, 0)} % of {count(both.n, 'name')} "
     text += "that another participant's name stands beside. "
@@ -183,8 +183,8 @@ def _raters(result: LabelResults) -> Iterator[str]:
         return
     left_out = f", {both.undefined} of them without a kappa left out" if both.undefined else ""
     yield (
-        f"{text}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles of "
-        f"{DRAWS:,} bootstrap draws of names{left_out}; names of one slider hang together, so that "
+        f"{text}, 95 % interval {decimal(both.low, 2)} to {decimal(both.high, 2)} (percentiles "
+        f"of {DRAWS:,} bootstrap draws of names{left_out}; names of one slider are related, so "
         "it may be too narrow)."
     )
 
@@ -263,8 +263,8 @@ def models_table(models: Sequence[_Both], result: LabelResults) -> Html:
         rows,
         numeric=range(1, len(names)),
         caption="Coverage by model."
-        + " Paper: of the model that is named alike, as its text says (named at least one slider) "
-        "or counted in its tables." * theirs,
+        + " Paper: values of the model with the same name, from its text (named at least one "
+        "slider) or counted in its tables." * theirs,
     )
 
 
@@ -305,51 +305,52 @@ def tables_page(result: LabelResults, made: datetime) -> str:
 
 DEFINITIONS = {
     "Completion rate": (
-        "Solved questions / planned questions of the stage. A question that the time limit kept "
-        "from being asked is not completed. Where the moderator skipped the stage, or it has no "
-        "end, only the questions that count are the denominator."
+        "Solved questions divided by the planned questions of the stage. Questions that could "
+        "not be asked before the time limit count as not solved. If the moderator skipped the "
+        "stage, or it was not finished, the denominator is the number of questions that count."
     ),
     "Response time": (
-        "Seconds from the appearance of the pictures to the click on Next or Skip, as the "
-        "mean of the stage's questions that ended in this way. The moment of alignment is in "
-        "the table trials."
+        "Seconds from when the pictures appear to the click on Next or Skip; the mean of the "
+        "stage's questions that ended with such a click. The moment of alignment is in the "
+        "table trials."
     ),
     "Active time": (
-        "As response time, but a stretch without any activity counts for at most the stage's "
-        "inactivity limit (3 s unless the study says otherwise); the count of the "
-        "application of Ross et al. 2021 is in the column active_s_as_published."
+        "Like response time, but a stretch without any activity counts as the stage's "
+        "inactivity limit at most (3 s unless the study says otherwise). The column "
+        "active_s_as_published has the time as the application of Ross et al. 2021 counted it."
     ),
     "Calibration": (
-        "Questions without a target, in which the participant marks “far away” and “close enough”; "
-        "the alignment at each mark is in the table marks. They have no completion rate; marks of "
-        "questions that do not count are left out."
+        "Questions without a target, in which the participant marks “far away” and “close "
+        "enough”. The alignment at each mark is in the table marks. These questions have no "
+        "completion rate, and marks of questions that do not count are left out."
     ),
     "Slide distance": (
-        "Total movement of the sliders in full slider widths, mean per question; a change of a "
-        "discrete dimension counts 1."
+        "Total movement of the sliders in full slider widths, mean per question. A change of a "
+        "discrete dimension counts as 1."
     ),
     "Error AUC": (
-        "Integral over time of the squared difference between own picture and target, summed over "
-        "all questions of the stage, not averaged; constant between snapshots, idle time included. "
-        "“Sum” adds the squared differences over the pixels (sum of squares × s, the unit of the "
-        "tables of Ross et al. 2021); “mean” averages them (mean of squares × s, as their text "
-        "says)."
+        "Integral over time of the squared difference between the participant's picture and the "
+        "target, summed (not averaged) over all questions of the stage. The difference is "
+        "constant between snapshots, and idle time is included. “Sum” adds the squared "
+        "differences over the pixels (sum of squares × s, the unit of the tables of Ross et al. "
+        "2021); “mean” averages them (mean of squares × s, as their text says)."
     ),
     "Snapshots": (
-        "Derived from the recorded movements: one at the start of the question, one when a slider "
-        "has changed and at least 100 ms have passed, at once when the active slider or the "
-        "direction changes, one at the alignment and one at the end of the question."
+        "Snapshots are derived from the recorded movements: one at the start of the question, "
+        "one when a slider has changed and at least 100 ms have passed, one at once when the "
+        "active slider or the direction changes, one at alignment, and one at the end of the "
+        "question."
     ),
     "Names of sliders": (
-        "The last name of each slider in a stage, of sessions that count; a name that was "
-        "removed does not count. Coverage: participants who named the slider / participants who "
-        "met the "
-        "model. Consistent: every rater says that the name agrees with another participant's. "
-        "Kappa is over the names that have another participant's next to them. Effect of a slider: "
-        "mean distance of the study, over held-out instances, between the pictures at its 5th and "
-        "95th percentile (of a choice, between all pairs of values), as a share of the model's "
-        "strongest slider; below 5 % it has little effect, a threshold of ours. All of it is in "
-        "the tables label_names, label_dials, label_models and label_agreement."
+        "The last name of each slider in a stage, in sessions that count; a name that was "
+        "removed does not count. Coverage: participants who named the slider divided by "
+        "participants who met the model. Consistent: every rater says that the name agrees with "
+        "another participant's. Kappa is computed over the names that could be compared with "
+        "another participant's. Effect of a slider: mean distance of the study, over held-out "
+        "instances, between the pictures at its 5th and 95th percentile (for a choice, between "
+        "all pairs of values), as a share of the model's strongest slider. Below 5 % we say "
+        "that it has little effect. All of it is in the tables label_names, label_dials, "
+        "label_models and label_agreement."
     ),
 }
 
@@ -394,9 +395,9 @@ class ReconstructionReport(TaskReport[LabelResults]):
         by = own.groupby("distance", sort=True)["model"].agg(", ".join)
         told = "; ".join(f"{distance}: {models}" for distance, models in by.items())
         yield (
-            f"Whether a question was solved was decided by a distance of its own for some models "
-            f"({told}), and so a difference between these models in completion rate or response "
-            "time may be one between the distances."
+            f"For some models ({told}), a distance measure of their own decided whether a "
+            "question was solved. A difference between these models in completion rate or "
+            "response time may therefore come from the measures."
         )
 
     def plates(self, counted: Tables, findings: LabelResults) -> Sequence[ReportFigure]:
@@ -415,7 +416,7 @@ class ReconstructionReport(TaskReport[LabelResults]):
         if not targets:
             return ""
         percents = " and ".join(map(_percent, targets))
-        return f"; a question was solved at an alignment of {percents} %"
+        return f"; a question counted as solved at an alignment of {percents} %"
 
 
 def _percent(share: float) -> str:
@@ -444,7 +445,7 @@ def courses(tables: Tables, anchor: str) -> Iterator[Html]:
 
     yield heading(3, "Alignment over time, question by question")
     yield paragraph(
-        "Dashed: the alignment asked for. Dot: solved; diamond: marked; cross: skipped; square: "
+        "Dashed: the required alignment. Dot: solved; diamond: marked; cross: skipped; square: "
         "cut off. The time axis is the same along a row.",
         "quiet",
     )
@@ -468,11 +469,11 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
     yield heading(3, "Calibration: how close is close enough")
     yield paragraph(
         "Suggested target alignment: the value that best separates the alignments marked “far "
-        "away” from those marked “close enough”, the middle between the two neighbouring marks; "
-        "epsilon is 1 minus it. Separation: balanced accuracy, the mean of the share of far marks "
-        "below it and the share of close marks above it (50 % is chance). T: the multiple of 5 s "
-        "nearest to twice the median active time of the questions in which both were marked; "
-        "active time is what the count before Skip counts.",
+        "away” from those marked “close enough”, halfway between the two neighbouring marks; "
+        "epsilon is 1 minus this value. Separation: balanced accuracy, the mean of the share of "
+        "far marks below it and the share of close marks above it (50 % is chance). T: the "
+        "multiple of 5 s nearest to twice the median active time of the questions in which both "
+        "were marked; active time is the time that is counted before Skip appears.",
         "quiet",
     )
     yield table(
@@ -496,9 +497,8 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
 
         drawing = marks(shown, f"{anchor}-marks")
         yield drawing.html(
-            "One point per mark, over all participants. Line: the suggested target alignment; "
-            "grey: "
-            "the interval of which it is the middle.",
+            "One point per mark, over all participants. Line: the suggested target alignment, "
+            "in the middle of the grey interval.",
         )
 
 

@@ -86,18 +86,19 @@ if TYPE_CHECKING:
 
 DEFINITIONS = {
     "Unmasked images": (
-        "An annotation is a response to one masked image; a label names a class. Accuracy: correct "
-        "labels / all annotations, “I don't know” is not correct; without it, correct labels / "
-        "labels. Reaction time: from the first painted frame of the stimulus to the input event's "
-        "own time stamp; all of them, untrimmed. The model alone: its prediction for the masked "
-        "image against the true class, and its cross-entropy there. Ranks: for each image and mask "
-        "the methods by mean accuracy of the participants, and by the model's cross-entropy, 1 is "
-        "best, ties have their average rank. Bias: of images whose prediction is wrong, the share "
-        "of annotations equal to it, mean over images; of the whole image, or of the masked one. "
-        "Threshold: the percentage at which a psychometric function is half-way between its guess "
-        "and lapse rates. Intervals: 95 %, percentiles of 2,000 bootstrap draws of participants "
-        "(of their ranks ± 1.96 standard deviations of the draws), of images for the model alone. "
-        "All of it is in the tables annotations, masked_predictions and statistics."
+        "An annotation is a response to one masked image; a label names a class. Accuracy: "
+        "correct labels divided by all annotations (“I don't know” is not correct); without “I "
+        "don't know”, correct labels divided by labels. Reaction time: from the first painted "
+        "frame of the stimulus to the time stamp of the input event; none is trimmed. The model "
+        "alone: whether its prediction for the masked image is the true class, and its "
+        "cross-entropy there. Ranks: for each image and mask, the methods are ranked by the "
+        "participants' mean accuracy and by the model's cross-entropy; 1 is best, and ties get "
+        "their average rank. Bias: for images that the model gets wrong (whole or masked), the "
+        "share of annotations that repeat its prediction, mean over images. Threshold: the "
+        "percentage at which a psychometric function is half-way between its guess and lapse "
+        "rates. Intervals: 95 %, percentiles of 2,000 bootstrap draws of participants (for "
+        "their ranks, ± 1.96 standard deviations of the draws), or of images for the model "
+        "alone. All of it is in the tables annotations, masked_predictions and statistics."
     ),
 }
 

@@ -178,7 +178,7 @@ def accuracy(result: UnmaskingResults) -> ReportFigure | None:
         return None
     counts = frame["n_labels"].dropna()
     least, most = int(counts.min()), int(counts.max())
-    few = f"{least:,} at the least, {most:,} at the most" if least < most else f"{most:,} each"
+    few = f"at least {least:,}, at most {most:,}" if least < most else f"{most:,} each"
     figure, (left, right) = two(result)
     lines(left, result, frame, "share", "low", "high", 100.0)
     own = ("share_of_labels", "labels_low", "labels_high")
@@ -193,7 +193,7 @@ def accuracy(result: UnmaskingResults) -> ReportFigure | None:
         "6-accuracy",
         figure,
         f"Annotation accuracy by mask and method ({PAPER}, Figure 6)",
-        f"Correct annotations. Dashed: what guessing a class gets. {AT_EACH_MASK} On the "
+        f"Correct annotations. Dashed: the result of guessing. {AT_EACH_MASK} On the "
         f"right, small masks have few labels: {few}. {INTERVAL}",
     )
 
@@ -223,10 +223,10 @@ def psychometric(result: UnmaskingResults) -> ReportFigure | None:
         "psychometric",
         figure,
         "Psychometric functions by method (ours)",
-        "Marks: what was observed; lines: logistic functions of the logarithm of the percentage, "
-        f"with guess and lapse rate, by maximum likelihood over all annotations. {AT_EACH_MASK} "
-        "Below: the threshold, half-way between the function's ends, with its 95 % interval "
-        "(bootstrap over participants).",
+        "Symbols: observed values. Lines: logistic functions of the logarithm of the percentage "
+        "with guess and lapse rates, fitted to all annotations by maximum likelihood. "
+        f"{AT_EACH_MASK} Below: the threshold, half-way between the function's ends, with its 95 "
+        "% interval (bootstrap over participants).",
     )
 
 
@@ -266,10 +266,10 @@ def thresholds(result: UnmaskingResults) -> ReportFigure | None:
         "thresholds",
         figure,
         "Thresholds of each participant (ours)",
-        "One point per participant; a grey line joins their methods; thick line: median. With the "
-        "guess and lapse rate of the fit over all. Thresholds outside the masks, and and "
-        "participants whose answers do not differ from chance, are left out here; n counts "
-        "the others.",
+        "One point per participant; grey lines join a participant's methods; thick line: "
+        "median. Guess and lapse rates are those of the fit over all participants. Thresholds "
+        "outside the range of the masks, and participants whose answers do not differ from "
+        "chance, are left out; n counts the others.",
     )
 
 
@@ -356,11 +356,12 @@ def ranks(result: UnmaskingResults) -> ReportFigure | None:
         "8-ranks",
         figure,
         f"Ranks of the methods by people and by the model ({PAPER}, Figure 8)",
-        "Rank 1, on top, is best: the highest mean accuracy of people (“I don't know” is not "
-        "correct), the least cross-entropy of the model. Ranked for each image and mask, ties have "
-        "the average of their ranks; averaged over images. n: images, on the left images × masks. "
-        "Vertical lines: 95 % intervals (ours), of people 1.96 standard deviations of bootstrap "
-        "draws of participants to each side, of the model percentiles of draws of images.",
+        "Rank 1, at the top, is best: people's highest mean accuracy (“I don't know” is not "
+        "correct), or the model's lowest cross-entropy. Methods are ranked for each image and "
+        "mask (ties get their average rank), and the ranks are averaged over images. n: images; "
+        "on the left, images × masks. Vertical lines: 95 % intervals (ours); for people ± 1.96 "
+        "standard deviations of bootstrap draws of participants, for the model percentiles of "
+        "draws of images.",
     )
 
 
@@ -415,9 +416,9 @@ def bias(result: UnmaskingResults) -> ReportFigure | None:
         "9-bias",
         figure,
         f"Algorithmic bias: the model's wrong prediction repeated ({PAPER}, Figure 9)",
-        f"Of all annotations of such images, mean over images: {_wrong_images(shares)}. The paper "
-        "does not say which prediction it means; that of the whole image is the one explained. "
-        f"{AT_EACH_MASK} {INTERVAL}",
+        f"Share of all annotations of such images, mean over images: {_wrong_images(shares)}. "
+        "The paper does not say which prediction it means; the explained one is that of the "
+        f"whole image. {AT_EACH_MASK} {INTERVAL}",
     )
 
 

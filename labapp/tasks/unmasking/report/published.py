@@ -12,8 +12,8 @@ PAPER = "Biessmann and Refiano 2019"
 """The study by its authors and year."""
 NOT_OURS = (
     f"The paper is {PAPER}, “A psychophysics approach for quantitative comparison of "
-    "interpretable computer vision models”. Its values are of other faces, of another "
-    "model and of 62 online participants: they are for orientation, not to be reproduced."
+    "interpretable computer vision models”. Its values come from other faces, another model and "
+    "62 online participants. They are for orientation, and need not be reproduced."
 )
 LABELS_AT = 6.0
 """The mask, in percent shown, of which the counts are printed (caption of Figure 3)."""

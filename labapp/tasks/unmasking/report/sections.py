@@ -30,7 +30,7 @@ from labapp.tasks.unmasking.report.results import (
 )
 
 INTERVAL = "Vertical lines: 95 % intervals, bootstrap over participants (ours)."
-AT_EACH_MASK = "The n are annotations at each mask."
+AT_EACH_MASK = "n: annotations at each mask."
 OVER_IMAGES = "Vertical lines: 95 % intervals, bootstrap over images (ours)."
 
 
@@ -103,26 +103,24 @@ FILLS = {
 }
 SIGNS = {"signed": "by their scores", "absolute": "by the absolute values of their scores"}
 NO_MODEL = (
-    "There are no outputs of the model on the masked images: its accuracy there, its ranks and the "
-    "bias on masked images are missing. They are computed when a session is planned, where the "
-    "model of the stimulus set is at hand."
+    "There are no outputs of the model on the masked images: its accuracy there, its ranks and "
+    "the bias on masked images are missing. They are computed when a session is planned and the "
+    "model of the stimulus set is installed."
 )
 ALONE = (
-    "One participant: there are no intervals over participants and no tests between methods. What "
-    "is drawn is of this person alone."
+    "With one participant there are no intervals over participants and no tests between "
+    "methods. The figures show only this person."
 )
 METHODS = (
-    "Intervals are percentile bootstraps of 2,000 draws with a fixed seed: participants are drawn "
-    "with all their annotations, and for the model alone images are; the interval of an average "
-    "rank by people is ± 1.96 standard deviations of the draws, since percentiles lie nearer "
-    "to the middle rank. Reaction times run from the first painted frame of the stimulus to "
-    "the input "
-    "event's own time stamp; none is trimmed or transformed. Left out are those of trials during "
-    "which the participant's keyboard was away (with the moderator, or with another program); "
-    "their answers count. A press whose time stamp lies before that frame was meant for the "
-    "stimulus before and is not a response. A stimulus that a pause or an interruption broke "
-    "off was "
-    "shown again; only the attempt that was answered counts. The example never counts."
+    "Intervals are percentile bootstraps of 2,000 draws with a fixed seed. Participants are "
+    "drawn with all their annotations; for the model alone, images are drawn. The interval of "
+    "people's average rank is ± 1.96 standard deviations of the draws, since percentiles lie "
+    "nearer to the middle rank. Reaction times run from the first painted frame of the stimulus "
+    "to the time stamp of the input event; none is trimmed or transformed. Reaction times of "
+    "trials during which the moderator or another program had the keyboard are left out, but "
+    "their answers count. A key press before that frame was meant for the previous stimulus and "
+    "is not a response. If a pause or an interruption cut a stimulus off, it was shown again, "
+    "and only the answered attempt counts. The example never counts."
 )
 
 
@@ -140,7 +138,7 @@ def _of(result: UnmaskingResults, anchor: str) -> Iterator[Html]:
     group = result.group
     yield paragraph(unbroken(describe_group(group)))
     if group.participants == 0:
-        yield paragraph("No annotation counts, so there is nothing of people here.", "note")
+        yield paragraph("No annotation counts, so there are no results of people here.", "note")
     if group.participants == 1:
         yield paragraph(ALONE, "note")
     if not group.has_model:
@@ -161,7 +159,8 @@ def _of(result: UnmaskingResults, anchor: str) -> Iterator[Html]:
         model(result)
         if len(result.report)
         else paragraph(
-            "The stimulus set does not say how the model does on the images that these are from.",
+            "The stimulus set does not say how the model performs on the images from which "
+            "these were chosen.",
             "quiet",
         )
     )
@@ -187,7 +186,7 @@ def describe_group(group: AnnotationGroup) -> str:
         f"({', '.join(group.classes)}), with {count(len(group.methods), 'method')} ({names}) and "
         f"{count(len(group.percents), 'mask')} that show {percents} % of {rows} × {columns} "
         f"pixels. Pixels are ranked {SIGNS[group.sign]}; the others become {FILLS[group.fill]}. "
-        f"The model ({model}accuracy {group.accuracy:g} % on its test images) is wrong about "
+        f"The model ({model}accuracy {group.accuracy:g} % on its test images) is wrong on "
         f"{wrong} of the {len(shown_images)}."
     )
 
@@ -235,7 +234,7 @@ def fits(result: UnmaskingResults) -> Html:
         "Method",
         two_lines("Annotations", "n"),
         two_lines("Threshold", "% of pixels"),
-        two_lines("Slope", "a unit of log %"),
+        two_lines("Slope", "per unit of log %"),
         two_lines("Guess", "rate"),
         two_lines("Lapse", "rate"),
         "Note",
@@ -276,9 +275,9 @@ def tests(result: UnmaskingResults) -> Html:
         rows,
         numeric=range(1, 3 + len(pairs)),
         caption="Accuracy of the participants (“I don't know” is not correct). Pairs: mean "
-        "difference in points, and p of Wilcoxon's signed rank test by Holm; * p < 0.05, never of "
-        "fewer than five participants. Holm's correction is over all masks, and pairs; all masks "
-        "together are a family of their own.",
+        "difference in percentage points, and p of Wilcoxon's signed-rank test with Holm's "
+        "correction; * p < 0.05, with at least five participants. The correction covers all "
+        "masks and pairs; the tests over all masks together are a separate family.",
     )
 
 
@@ -306,10 +305,10 @@ def show_mixed_model(result: UnmaskingResults) -> Html:
         ),
         rows,
         numeric=range(1, 5),
-        caption="Mixed logistic model of correct annotations (“I don't know” is not correct), with "
-        "random intercepts of participants and of images. sd: standard error. "
-        "Annotations of a sequence are treated as independent beyond that, so these intervals "
-        "are narrow.",
+        caption="Mixed logistic model of correct annotations (“I don't know” is not correct), "
+        "with random intercepts for participants and images. sd: standard error. Beyond "
+        "that, the annotations of a sequence are treated as independent, so these intervals "
+        "are too narrow.",
     )
 
 
@@ -364,7 +363,7 @@ def _rows(group: AnnotationGroup) -> Iterator[tuple[object, object, object]]:
     if late.size:
         median, p95, p99 = (decimal(float(value), 1) for value in np.percentile(late, (50, 95, 99)))
         text = f"median {median} ms, 95th percentile {p95} ms, 99th {p99} ms"
-        yield "From when it was due to its first painted frame", text, f"{late.size:,}"
+        yield "From its planned time to its first painted frame", text, f"{late.size:,}"
     for value, n in counted["refresh_ms"].round(2).value_counts().items():
         shown = f"{value:.2f} ms ({1000 / float(str(value)):.0f} Hz)"
         yield "Refresh interval of the display", shown, f"{n:,}"
@@ -390,8 +389,8 @@ def _rows(group: AnnotationGroup) -> Iterator[tuple[object, object, object]]:
         yield f"Reaction times below {QUICK_MS:g} ms (kept)", percent(quick / ms.size), f"{quick:,}"
 
 
-NO_RANKS = "There are none: no image was seen with every method at the same mask."
-ONE_METHOD = "There are none: there is one method."
+NO_RANKS = "There are none, because no image was seen with every method at the same mask."
+ONE_METHOD = "There are none, because there is only one method."
 
 
 def main_results(result: UnmaskingResults, overall: Overall) -> Iterator[tuple[str, str, str]]:
@@ -455,7 +454,7 @@ def _accuracy(result: UnmaskingResults, overall: Overall) -> str:
     guess = f"{100 / len(result.group.classes):.3g} %"
     text = f"Over all masks, {counted}."
     if left:
-        text += f" Without “I don't know” (ours; guessing gets {guess}): {left}."
+        text += f" Without “I don't know” (ours; guessing reaches {guess}): {left}."
     return text
 
 
@@ -510,7 +509,7 @@ def _bias(result: UnmaskingResults, overall: Overall) -> str:
         "prediction is "
         f"repeated {_format_ranking(result, overall.methods, 'repeated', 'most with')} of all "
         "annotations "
-        "of them, over all masks."
+        "of these images, over all masks."
     )
     times = result.bias.times
     own = times[(times["wrong"] == WHOLE) & times["mean"].notna()]
@@ -536,7 +535,7 @@ def _thresholds(result: UnmaskingResults, _: Overall) -> str:
         for row in rows_of(own[own["why"] != ""])
     )
     text = (
-        f"The function of naming the true class is half-way between its ends at {each} of the "
+        f"The function for naming the true class is half-way between its ends at {each} of the "
         "pixels."
         if each
         else ""
@@ -555,7 +554,7 @@ def _tests(result: UnmaskingResults, _: Overall) -> str:
     )
     names = result.group.methods
     each = "; ".join(
-        f"{names[pair.method]} less {names[pair.compared_with]} "
+        f"{names[pair.method]} minus {names[pair.compared_with]} "
         f"{decimal(100 * (pair.mean or 0.0), 1, sign=True)} points, {p_value(pair.p_corrected)}"
         for pair in select(result.comparisons.pairs, percent=None)
         if pair.p_corrected is not None
@@ -630,8 +629,8 @@ def by_method(result: UnmaskingResults, means: Overall) -> Html:
         ),
         rows,
         numeric=range(1, 8),
-        caption="Over all masks and images; below each value, or in brackets, its 95 % interval. "
-        "Where it is wrong: on the whole image.",
+        caption="Over all masks and images; below each value, or in brackets, its 95 % "
+        "interval. “Where it is wrong” means on the whole image.",
     )
 
 
@@ -676,7 +675,7 @@ def model(result: UnmaskingResults) -> Html:
         rows,
         numeric=range(1, 5),
         caption="The model on the images from which those of the study were chosen, as in "
-        "Biessmann and Refiano 2019, Table 2. The paper's values are of another model and of "
+        "Biessmann and Refiano 2019, Table 2. The paper's values are for another model and "
         "other images.",
     )
 

@@ -28,12 +28,12 @@ TICKS = 7
 """The most numbers on an axis of levels."""
 TITLE = "Thresholds of adaptive stages (ours)"
 ABOUT = (
-    "A rule chose what was shown next, by the answers before. The threshold is the percentage at "
-    "which so many answers are right as the target says, by the estimator that the study declares. "
-    "A participant's tracks with a method are averaged on the scale of the rule, and so are the "
-    "participants; in brackets is the 95 % interval of Student's t over participants. Shares of "
-    "right answers are no result here: the rule keeps them at its target. Every track is in the "
-    "table tracks."
+    "A rule chose what was shown next from the answers so far. The threshold is the percentage "
+    "at which the share of right answers equals the target, by the estimator that the study "
+    "declares. A participant's tracks with a method are averaged on the scale of the rule, and "
+    "so are the participants; brackets show the 95 % interval over participants (Student's t). "
+    "The share of right answers is not a result here, because the rule keeps it at its target. "
+    "Every track is in the table tracks."
 )
 
 
@@ -126,8 +126,8 @@ def plates(counted: Tables) -> list[ReportFigure]:
     label = "Tracks of adaptive stages (ours)"
     figure.set_label(f"{label}: {people}")
     caption = (
-        "A grey line a track: the level at each of its trials. Blue: the mean of all tracks. "
-        "Dashed: the mean threshold."
+        "Each grey line is a track, with the level at each of its trials. Blue: the mean of all "
+        "tracks. Dashed: the mean threshold."
     )
     return [ReportFigure(f"{TASK}-tracks", figure, label, caption)]
 

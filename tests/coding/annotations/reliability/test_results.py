@@ -88,7 +88,7 @@ def test_three_raters_have_an_alpha_and_pairs_a_kappa() -> None:
     assert figure(results, "Cohen's kappa", raters=("a", "c")).result.value == 1
     fleiss = figure(results, "Fleiss's kappa")
     assert fleiss.result.value is None
-    assert "alpha is for missing ratings" in fleiss.result.reason
+    assert "use alpha if ratings are missing" in fleiss.result.reason
 
 
 def test_one_code_only_has_no_kappa_and_says_why() -> None:

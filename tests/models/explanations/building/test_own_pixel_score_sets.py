@@ -131,7 +131,7 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
             "3 of 2 images of a class cannot be wrong",
         ),
         ((*model, "--id", "faces-unmasking"), StimuliError, "comes with the program"),
-        ((*model, "--id", "mine"), ModelError, "was trained on a folder of pictures"),
+        ((*model, "--id", "mine"), ModelError, "was trained on the picture folder"),
         ((*model, "--id", "mine", "--data", tmp_path), DatasetError, "has no folder anger"),
         (("--model", "own/none", "--id", "mine"), ModelNotFound, "own/none"),
         (("--model", "birds/resnet", "--id", "mine"), ModelError, "The pixels of birds/resnet"),

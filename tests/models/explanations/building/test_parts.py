@@ -171,7 +171,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     kept = tmp_path / "sheets" / "explanations.png"
     kept.parent.mkdir()
     kept.write_bytes(b"a sheet")
-    with pytest.raises(StimuliError, match="exists; nothing is overwritten"):
+    with pytest.raises(StimuliError, match="already exists, and nothing is overwritten"):
         sheet.write(stimuli.write(tmp_path, "scores"), MASKING, kept.parent)
     assert kept.read_bytes() == b"a sheet"
 

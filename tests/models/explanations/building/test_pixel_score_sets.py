@@ -166,7 +166,9 @@ def test_a_package_scores_pixels_of_a_set_that_names_its_method(
             None, "mine", "faces/cnn", each=3, wrong=1, methods="lrp,brightness"
         )
         built = build_scored_from(model, data.load(), spec, seed=4)
-        with pytest.raises(UsageError, match="No method 'dark' scores pixels") as told:
+        with pytest.raises(
+            UsageError, match="There is no method 'dark' that scores pixels"
+        ) as told:
             commands.find_scored_spec(None, "mine", "faces/cnn", methods="dark")
         assert "gradient, guided_backprop, lrp, brightness" in (told.value.todo or "")
         with pytest.raises(UsageError, match="Found --methods lrp,lrp"):

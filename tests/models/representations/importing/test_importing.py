@@ -221,7 +221,7 @@ def test_modules_in_the_folder_one_works_in_are_not_loaded(
 def test_what_draws_is_refused(tmp_path: Path) -> None:
     text = refusal(save(tmp_path / "decoder.pt", Draws()), tmp_path)
     assert "aten::rand" in text
-    assert "something else each time" in text
+    assert "a different result each time" in text
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_what_draws_is_refused(tmp_path: Path) -> None:
             lambda z: torch.sigmoid(z[:, :1].expand(-1, 8)).reshape(-1, 2, 2, 2),
             "is not a series, or a grey",
         ),
-        (lambda z: torch.sigmoid(z.mean(0, keepdim=True)[:, None]), "a picture of its own"),
+        (lambda z: torch.sigmoid(z.mean(0, keepdim=True)[:, None]), "its own picture"),
         (lambda z: torch.sigmoid(z - z.mean(0)).reshape(-1, 1, 3), "depends on the others"),
         (lambda z: torch.sigmoid(z).double().reshape(-1, 1, 3), "float64, not 32-bit"),
     ],
@@ -246,9 +246,9 @@ def test_faults_are_told_with_numbers(
 
 def test_a_fixed_number_and_other_widths_are_told(tmp_path: Path) -> None:
     fixed = save(tmp_path / "fixed.onnx", Linear(), n=False)
-    assert "it takes 2 rows at once" in refusal(fixed, tmp_path)
+    assert "it takes exactly 2 rows at once" in refusal(fixed, tmp_path)
     wide = save(tmp_path / "wide.onnx", torch.nn.Sequential(torch.nn.Linear(4, 9)), inputs=4)
-    assert "it takes 4 numbers a picture" in refusal(wide, tmp_path)
+    assert "it takes 4 numbers per picture" in refusal(wide, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_fixed_number_and_other_widths_are_told(tmp_path: Path) -> None:
 def test_what_is_no_decoder_is_told(tmp_path: Path, ending: str, content: bytes) -> None:
     path = tmp_path / f"decoder{ending}"
     path.write_bytes(content)
-    assert "no ONNX file" in (text := refusal(path, tmp_path)) or "no TorchScript file" in text
+    assert "not an ONNX file" in (text := refusal(path, tmp_path)) or "no TorchScript file" in text
 
 
 def test_foreign_operators_and_files_beside_it_are_named(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_foreign_operators_and_files_beside_it_are_named(tmp_path: Path) -> None
     path.write_bytes(model.SerializeToString())
     text = refusal(path, tmp_path)
     assert "com.acme::" in text
-    assert "lie in other files" in text
+    assert "are in other files" in text
     assert "draws at random (RandomNormal)" in text
 
 
@@ -289,11 +289,11 @@ def test_faults_of_latents_are_told_all_at_once(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as refused:
         import_decoder(path, "onnx", tmp_path / "broken.npy", "own/one")
     assert "at least 20" in str(refused.value)
-    assert "1 of its 10 rows hold NaN or infinity (in column 2)" in str(refused.value)
+    assert "1 of its 10 rows contain NaN or infinity (in column 2)" in str(refused.value)
     values = np.ones((30, 3))
     values[:, 0] = np.arange(30)
     np.save(tmp_path / "still.npy", values)
-    with pytest.raises(ModelError, match="column 2 has one value only") as refused:
+    with pytest.raises(ModelError, match="column 2 has only one value") as refused:
         import_decoder(path, "onnx", tmp_path / "still.npy", "own/one")
     assert "column 3" in str(refused.value)
 
@@ -319,7 +319,7 @@ def test_limits_name_dials_and_choices(tmp_path: Path) -> None:
         path, "onnx", tmp_path / "z.npy", "own/one", limits=tmp_path / "limits.yaml"
     )
     assert [dial.name for dial in made.card.dimensions] == ["kind", "size", "idle"]
-    assert any("Turning idle changes nothing" in note for note in made.notes)
+    assert any("Moving idle changes nothing" in note for note in made.notes)
     dropped = int((np.abs(rows[:, 1]) > 1.5).sum())
     assert any(f"{dropped} of the latents lie beyond" in note for note in made.notes)
 

@@ -241,13 +241,16 @@ def test_a_network_becomes_a_graph_which_needs_no_package(tmp_path: Path, own: P
     ("name", "says"),
     [
         ("own_decoders.pca:undefined", r"in all of them z1 lies from 0\.5\d* to \d.*Such as \("),
-        ("own_decoders.pca:alike", "its pictures are all alike: .* a screen shows steps of 0.0039"),
-        ("own_decoders.pca:noisy", "another picture each time"),
+        (
+            "own_decoders.pca:alike",
+            "its pictures are all the same: .* a screen shows steps of 0.0039",
+        ),
+        ("own_decoders.pca:noisy", "a different picture each time"),
         ("own_decoders.pca:breaks", "fails on latents of the shape .*KeyError: 'weights'"),
         ("own_decoders.pca:NUMBER", "gives int, not a decoder"),
         ("own_decoders.pca:missing", "cannot be loaded: AttributeError"),
         ("own_decoders.pca:decode", "beyond|is not a series|12 wide|instances of the shape"),
-        ("own_decoders", "names no function of a package"),
+        ("own_decoders", "does not name a function of a package"),
         ("os:abort", "It is Python's own"),
         ("not_installed_here:decode", "Python finds no package not_installed_here"),
     ],
@@ -263,7 +266,7 @@ def test_pictures_that_differ_little_are_warned_of(tmp_path: Path, own: Path) ->
     notes = " ".join(imported(tmp_path, "faint").notes)
     assert "differ by" in notes
     assert "in mse (median of" in notes
-    assert "Warning: that is little." in notes
+    assert "Warning: this is little." in notes
     assert "Warning" not in " ".join(
         import_decoder(
             "own_decoders.pca:decode", "python", latents(tmp_path), "mine/two", shape=(3, 4)
@@ -316,10 +319,10 @@ def test_a_model_whose_package_is_another_stops_neither_list_nor_bench(
     forget()
     (own / "pca.py").write_text("")
     (row,) = [row for row in models_catalog.models() if row["id"] == "mine/own"]
-    assert "the package that is installed here is another" in row["problem"]
+    assert "the package that is installed here is different" in row["problem"]
     monkeypatch.setattr(package, "list_packages", lambda: ["mine/own", "sinelines/gt"])
     models_bench(every=True, n=3, json_=True)
     refused, timed = json.loads(capsys.readouterr().out)
     assert refused["model"] == "mine/own"
-    assert "is another" in refused["problem"]
+    assert "is different" in refused["problem"]
     assert timed["median_ms"] > 0

@@ -182,7 +182,7 @@ def test_values_that_are_not_finite_are_refused(folder: Path) -> None:
 def test_what_is_no_manifest_is_refused(folder: Path, text: str) -> None:
     path = folder / tfjs.MANIFEST
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert "is not as TensorFlow.js packages are" in refusal(folder)
+    assert "is does not look like a TensorFlow.js packages are" in refusal(folder)
 
 
 def test_a_huge_manifest_is_not_parsed(folder: Path) -> None:

@@ -227,7 +227,7 @@ def test_a_file_of_another_analysis_is_told(tmp_path: Path) -> None:
     other = sheet_of(("thickness", "thin"))
     message = refused(save(tmp_path / "a.csv", filled(other)))
     assert f"line 2, column sheet: found {other.id}; allowed: {SHEET.id}" in message
-    assert "another analysis" in message
+    assert "a different analysis" in message
 
 
 def test_yes_for_a_name_that_can_agree_with_none_is_refused(tmp_path: Path) -> None:

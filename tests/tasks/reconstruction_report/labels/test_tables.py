@@ -140,7 +140,7 @@ def test_grey_and_bold_are_said_in_words_too(found: LabelResults) -> None:
 def test_one_rater_is_shown_as_one(found: LabelResults) -> None:
     said = words(rated(found, {"rotate": True}))
     assert "one rater (rater 1) calls consistent" in said
-    assert "How far raters agree cannot be told from one." in said
+    assert "With one rater, agreement cannot be computed." in said
     assert frames(rated(found, {}))["label_agreement"].empty
 
 
@@ -231,7 +231,7 @@ def test_without_names_every_table_is_empty_with_its_columns() -> None:
 
 
 def test_raters_of_nothing_are_told(tmp_path: Path) -> None:
-    with pytest.raises(RatingError, match="no session that counts holds the name"):
+    with pytest.raises(RatingError, match="no session that counts contains slider names"):
         find(tables([session("P01", {TC: {}})]), [tmp_path / "a.csv"])
 
 
@@ -251,7 +251,7 @@ def test_raters_with_nothing_to_compare_are_told(tmp_path: Path) -> None:
     assert sheet is not None
     paths = [save(tmp_path / f"{who}.csv", filled(sheet)) for who in "ab"]
     said = words(find(tables(made), paths, faint()))
-    assert "there is nothing for raters to agree on" in said
+    assert "raters have nothing to compare" in said
 
 
 # Effects come from the model that was met, and from no other.
@@ -295,8 +295,8 @@ def test_a_damaged_model_says_so(
 def test_why_nothing_is_grey_is_said(found: LabelResults) -> None:
     found = replace(found, effects=(DialEffects(why_not="it is gone"),))
     said = words(found)
-    assert "mnist8k/tc5: the effect of its sliders is not known here, and none is grey." in said
-    assert "Why: it is gone." in said
+    assert "mnist8k/tc5: the effect of its sliders is not known here, so none is grey." in said
+    assert "Reason: it is gone." in said
     assert "The threshold is ours" not in said
     assert frames(found)["label_dials"]["no_effect_because"].eq("it is gone").all()
 

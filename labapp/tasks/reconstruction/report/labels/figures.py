@@ -56,7 +56,7 @@ def _plate(
         name,
         figure,
         f"Coverage of each slider: {shown}",
-        "Share of the participants who met the model (n) that named each slider, and how many"
+        "Share and number of participants who named each slider, out of those who met the model (n)"
         f"{agreed}. Dashed: {COVERED:.0%}."
         + " Grey, hatched and marked *: sliders with little effect."
         * hatched,

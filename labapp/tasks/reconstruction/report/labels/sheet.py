@@ -79,12 +79,12 @@ _NAMED_ANY = {"ae": 20, "tc": 100, "ss": 100}
 together."""
 
 TEXT = (
-    "Ross et al. 2021, 6.2.2: “on average, only 20% of users were able to assign labels to any AE "
-    "dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
-    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. Counted in its Tables 1 "
-    "and A.4 (5 participants a model): at D = 5 that coverage holds of every dimension of SS, and "
-    "of one of the five of TC, the others having 3 names; and one dimension of AE at D = 10 has "
-    "two names, so that at least 2 of 5 named one there."
+    "Ross et al. 2021, 6.2.2: “on average, only 20% of users were able to assign labels to any "
+    "AE dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
+    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. By its Tables 1 and "
+    "A.4 (5 participants per model), at D = 5 every dimension of SS has that coverage, but only "
+    "one of the five of TC, since the others have 3 names; and one dimension of AE at D = 10 "
+    "has two names, so at least 2 of 5 participants named one there."
 )
 """What the paper says beside what its tables show."""
 
@@ -536,7 +536,7 @@ COVERAGE = (
     number("coverage", "the second over the first", "0-1"),
     whole("n_names", "names"),
     whole("n_consistent", "of these, consistent; empty without raters"),
-    whole("published_names", "names in the paper's table, of the model that is named alike"),
+    whole("published_names", "names in the paper's table, for the model with the same name"),
 )
 """What each dial is worth a name."""
 
@@ -632,8 +632,8 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
             place.refuse(
                 "sheet",
                 f"{sheet.id}, the sheet of these sessions",
-                "It was rated for another analysis: with other sessions, or before names were "
-                f"added. Give the same sessions, or rate the {SHEET} of this analysis.",
+                "It was rated for a different analysis, with other sessions or before names "
+                f"were added. Give the same sessions, or rate the {SHEET} of this analysis.",
             )
         if (line := expected.get(label)) is None:
             place.refuse(
@@ -672,7 +672,7 @@ def _word(place: _RatedRow, line: SheetLine) -> bool:
     if rating is None:
         place.refuse(RATED, ", ".join(WORDS), "Every name needs an answer.")
     if rating and line.alone:
-        todo = "Nobody else named this slider, so that the name can agree with none."
+        todo = "Nobody else named this slider, so the name cannot agree with another."
         place.refuse(RATED, ALONE, todo)
     return rating
 
@@ -707,8 +707,8 @@ def _rows(path: Path) -> Iterator[_RatedRow]:
         raise RatingError(
             f"{path} cannot be read: {error.strerror or error}.",
             safe="No analysis was made.",
-            todo=f"Give the path of the {SHEET} of an earlier analysis as a rater filled it in; is "
-            "the name right, and the folder?",
+            todo=f"Give the path of the {SHEET} of an earlier analysis that a rater has filled "
+            "in. Check the name and the folder.",
         ) from error
     except tables.TableError as error:
         raise RatingError(
@@ -741,7 +741,7 @@ def measure(model: LabelledModel) -> DialEffects:
     from labapp.models.representations.package import find, load_package
 
     if len(model.cards) != 1:
-        why = "several versions of it were met" if model.cards else "its hash was not recorded"
+        why = "several versions of it were used" if model.cards else "its hash was not recorded"
         return DialEffects(why_not=why)
     try:
         card = find(model.model) / CARD
@@ -874,7 +874,7 @@ def find(
     if not names.names:
         if ratings:
             raise RatingError(
-                f"{ratings[0]} was given, but no session that counts holds the name of a slider.",
+                f"{ratings[0]} was given, but no session that counts contains slider names.",
                 safe="No analysis was made.",
                 todo="Leave --ratings out, or give the sessions that were rated.",
             )
