@@ -41,7 +41,6 @@ BASES = {
     ("analysis/sections.py", "Profile"): "profiles stand behind tasks, whichever they are",
     ("analysis/task_report.py", "TaskReport"): "what a package brings is checked",
     ("study/plugins/part.py", "TrialsPart"): "the one place that says which parts have trials",
-    ("study/instruments/asking.py", "Compound"): "what has parts is right by the value of each",
     ("study/instruments/asking.py", "Typed"): "what is typed has no list of possible answers",
     ("study/instruments/asking.py", "Compound"): "the base of what has several parts",
     ("study/instruments/instrument.py", "Listed"): "the base of what has an order to be shuffled",
