@@ -259,9 +259,9 @@ def test_none_has_its_reason(agree: Run) -> None:
         "value": None,
         "n_units": 2,
         "n_raters": 2,
-        "reason": "all gave “1” only, so that agreement by chance is certain",
+        "reason": "all gave only “1”, so agreement by chance is certain",
     }
-    assert "Why: all gave “1” only" in agree("--table", name, "--measure", "kappa")[1]
+    assert "Why: all gave only “1”" in agree("--table", name, "--measure", "kappa")[1]
 
 
 def test_a_code_that_looks_like_a_missing_rating_is_told(agree: Run) -> None:

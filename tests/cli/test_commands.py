@@ -158,7 +158,7 @@ def test_every_command_refuses_it(tmp_path: Path) -> None:
 
 def test_annotations_are_no_place_either(tmp_path: Path) -> None:
     session = golden_session(tmp_path / "data")
-    with pytest.raises(UsageError, match="lies in the annotations of the study"):
+    with pytest.raises(UsageError, match="is inside the annotations of the study"):
         refuse_inside(session.parent / "annotations" / session.name / "out.csv")
 
 

@@ -107,7 +107,7 @@ def test_a_second_backup_copies_only_what_is_new(data: Path, disk: Path, tmp_pat
 def test_a_place_that_is_away_is_caught_up_with(data: Path, disk: Path) -> None:
     place = prepare_place(disk, data)
     disk.rename(disk.with_name("pulled out"))
-    with pytest.raises(DataFolderError, match="is not there"):
+    with pytest.raises(DataFolderError, match="does not exist"):
         back_up(data, place)
     assert not disk.exists(), "nothing is made where the disk should be"
     disk.mkdir()  # the folder that it is mounted on

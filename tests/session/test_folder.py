@@ -113,7 +113,7 @@ def test_a_folder_that_comes_in_the_way_is_not_touched(tmp_path: Path) -> None:
     there = tmp_path / "quickstart" / "sub-P01_ses-1_20260102T030405Z"
     there.mkdir()
     (there / "mark").write_text("theirs")
-    with pytest.raises(ParticipantTaken, match="exists already"):
+    with pytest.raises(ParticipantTaken, match="already exists"):
         new.publish()
     new.discard()
     assert tree(there) == {"mark": b"theirs"}

@@ -202,7 +202,7 @@ def test_including_somebody_whose_place_was_given_away_is_told(tmp_path: Path) -
     _, lines = decide_by_hand(folder_of(data, "P02"), True, "not doubtful")
     assert any(line.startswith("3 participants now hold the 2 places of hint: ") for line in lines)
     told = "\n".join(overview(str(loaded.path), 1, data).lines())
-    assert "3 participants hold the 2 places of hint: " in told
+    assert "3 participants occupy the 2 places of hint: " in told
     assert list(overview(str(loaded.path), 1, data).to_json()["coverage"]["beyond"].values()) == [3]
 
 

@@ -142,7 +142,7 @@ def test_a_renamed_folder_costs_nobody_the_consent(tmp_path: Path) -> None:
     before = snapshot(tmp_path / "private")
     shutil.rmtree(other)
     wrong = path.rename(path.with_name(path.name.replace("P01", "P02")))
-    with pytest.raises(RecordError, match="is of participant P01, session 1"):
+    with pytest.raises(RecordError, match="belongs to participant P01, session 1"):
         withdraw(wrong, tmp_path / "private", delete=True)
     assert wrong.is_dir()
     assert snapshot(tmp_path / "private") == before

@@ -130,7 +130,7 @@ def test_numbers_that_do_not_come_out_even_are_told(tmp_path: Path) -> None:
     assert "design" not in "\n".join(notices(check(write(tmp_path))))
     text = STUDY.replace("within: [model, ", "within: [")
     told = "\n".join(notices(check(write(tmp_path, text))))
-    assert "line 4, design: Stages list 2 models, and `within` does not name `model`" in told
+    assert "line 4, design: Stages list 2 models, but `within` does not name `model`" in told
 
 
 @pytest.mark.parametrize(

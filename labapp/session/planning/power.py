@@ -691,7 +691,7 @@ def scenarios(people: People, powers: Sequence[GroupPower], seed: int) -> list[S
     usual = dict(people.shares)
     cases = {"as assumed": usual}
     if len(usual) > 1:
-        cases["all alike"] = dict.fromkeys(usual, 1 / len(usual))
+        cases["all the same"] = dict.fromkeys(usual, 1 / len(usual))
         for name in usual:
             cases[f"more {name}"] = more(usual, name)
         for name in usual:

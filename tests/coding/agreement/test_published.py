@@ -255,7 +255,7 @@ def test_where_u_alpha_is_undefined_it_says_why() -> None:
     assert (nobody.value, nobody.reason) == (None, "nobody coded anything")
     everything = unit_alpha([Continuum(0, 10, ((Span(0, 10, "x"),), (Span(0, 10, "x"),)))])
     assert everything.value is None
-    assert "one value" in everything.reason
+    assert "the same value" in everything.reason
     assert unit_alpha([Continuum(0, 10, ((Span(0, 1, "x"),),))]).reason == "there is one rater only"
 
 
@@ -334,7 +334,7 @@ def test_ac1_is_defined_where_all_give_one_code_of_several() -> None:
     assert coefficient(GwetAC1(), ratings).value == 1
     kappa = coefficient(CohenKappa(), ratings)
     assert kappa.value is None
-    assert kappa.reason == "all gave “a” only, so that agreement by chance is certain"
+    assert kappa.reason == "all gave only “a”, so agreement by chance is certain"
 
 
 @given(PAIRS, st.sampled_from(["none", "linear", "quadratic"]))

@@ -279,7 +279,7 @@ def test_a_withdrawal_names_the_pack_and_takes_no_marks_in(
     assert any(f"pack {tmp_path / 'ben.zip'}" in line for line in lines)
     with pytest.raises(AnnotationError, match="cannot be coded"):
         receive(session.parent, pack.folder)
-    with pytest.raises(AnnotationError, match="not there any more"):
+    with pytest.raises(AnnotationError, match="no longer exists"):
         make_pack(session.parent, "ben", tmp_path / "more.zip")
 
 

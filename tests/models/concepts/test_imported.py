@@ -239,7 +239,7 @@ def test_a_model_is_tried_in_states_that_no_picture_has(
 def test_pictures_so_few_that_ois_is_chance_are_told(described: Callable[..., Path]) -> None:
     truth = np.random.default_rng(1).integers(2, size=(60, 4))
     (remark,) = imported._few(truth)
-    assert re.search(r"With only 60 pictures .* would have about 0\.[1-9]", remark)
+    assert re.search(r"With only 60 pictures, .* would have about 0\.[1-9]", remark)
     assert not list(imported._few(np.tile(truth, (20, 1))))
 
 

@@ -161,4 +161,4 @@ def test_it_is_said_how_to_name_what_is_timed(args: list[str]) -> None:
     from labapp.cli.models import models_bench
 
     with pytest.raises(UsageError, match="No model was named"):
-        models_bench(args[1:], every="--all" in args)
+        models_bench(args[1:], all_="--all" in args)

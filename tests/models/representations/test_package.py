@@ -210,7 +210,7 @@ def test_a_file_cannot_be_a_link_out_of_its_package(
 ) -> None:
     shutil.move(folder / name, tmp_path / name)
     (folder / name).symlink_to(tmp_path / name)
-    assert "link out" in refusal(folder)
+    assert "link that leads out" in refusal(folder)
 
 
 def test_a_package_under_another_id_is_refused(root: Path) -> None:

@@ -363,7 +363,7 @@ def test_what_cannot_be_shown_is_refused_by_name(tmp_path: Path) -> None:
     for ref, said in {
         "a.png": "'a.png' is not a readable PNG or JPEG file",
         "b.png": "'b.png' is not a readable PNG or JPEG file",
-        "c.jpg": "'c.jpg' is a PNG file by another name",
+        "c.jpg": "'c.jpg' is really a PNG file",
         "d.png": "'d.png' is not a readable",
         "e.png": "'e.png' is a link",
         "deep/a.png": "'deep/a.png' is a link",

@@ -318,7 +318,7 @@ def test_an_export_that_cannot_be_noted_is_not_made(tmp_path: Path) -> None:
     """A withdrawal would not know of it."""
     folder = golden_session(tmp_path / "data")
     (folder.parent / EXPORTS).mkdir()
-    with pytest.raises(BundleError, match="cannot be noted"):
+    with pytest.raises(BundleError, match="cannot be recorded"):
         export([folder], tmp_path / "out" / "bundle")
     assert not (tmp_path / "out").exists()
 

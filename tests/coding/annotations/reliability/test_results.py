@@ -95,7 +95,7 @@ def test_one_code_only_has_no_kappa_and_says_why() -> None:
     results = of_tier("strategy", two(["goal"] * 12, ["goal"] * 12))
     kappa = results.figures[0].result
     assert kappa.value is None
-    assert "all gave “goal” only" in kappa.reason
+    assert "all gave only “goal”" in kappa.reason
     assert figure(results, "Gwet's AC1").result.value == 1
     assert figure(results, "Gwet's AC1", "goal").skewed
 

@@ -66,7 +66,7 @@ def test_every_number_is_there_with_what_it_is_or_why_not(tmp_path: Path) -> Non
     assert "### Between raters: anna, ben" in text
     assert "| all | Cohen's kappa | 0.742 (at most 0.871) | none |" in text
     assert "grid of 1 s" in text
-    assert "none: all gave 3 only, so that nothing varies" in text
+    assert "none: all gave only 3, so nothing varies" in text
     assert "landmarks" in text
     assert "*No interval*: what is of one participant hangs together" in text
     assert "mood of small, version 1: nobody gave a code" in text
@@ -240,7 +240,7 @@ def test_a_second_rater_is_compared_on_what_was_drawn(
         (("STUDY", "--out", "OUT", "--measure", "alpha"), "--measure: only with --table"),
         (("STUDY", "--table", "STUDY"), "STUDY: not beside --table"),
         (("STUDY", "--out", "OUT", "--repeat", "anna"), "two names of one person's codings"),
-        (("STUDY", "--out", "OUT", "--repeat", "anna=eve"), "eve has no marks here"),
+        (("STUDY", "--out", "OUT", "--repeat", "anna=eve"), "eve has made no marks here"),
         (("STUDY", "STUDY", "--out", "OUT"), "is given twice"),
     ],
 )

@@ -117,7 +117,7 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
         (model, UsageError, "does not say which set"),
         (("--id", "mine"), UsageError, "does not say which set"),
         ((*model, "--id", "My Faces"), UsageError, "'My Faces' is not a valid id of a set"),
-        (("faces-unmasking", "--id", "mine"), UsageError, "Both the set faces-unmasking and"),
+        (("faces-unmasking", "--id", "mine"), UsageError, "Both a set (faces-unmasking) and"),
         (("birds-gradcam", "--title", "x"), UsageError, "birds-gradcam is not made of pixel"),
         (
             ("birds-gradcam", "--data", lab, "--out", tmp_path / "birds"),

@@ -321,7 +321,7 @@ def test_a_model_whose_package_is_another_stops_neither_list_nor_bench(
     (row,) = [row for row in models_catalog.models() if row["id"] == "mine/own"]
     assert "the package that is installed here is different" in row["problem"]
     monkeypatch.setattr(package, "list_packages", lambda: ["mine/own", "sinelines/gt"])
-    models_bench(every=True, n=3, json_=True)
+    models_bench(all_=True, n=3, json_=True)
     refused, timed = json.loads(capsys.readouterr().out)
     assert refused["model"] == "mine/own"
     assert "is different" in refused["problem"]
