@@ -173,8 +173,8 @@ def _by(counts: pd.DataFrame, by: str) -> Html:
         ["Tier", "Code", *(Verbatim(name) for name in names)],
         rows,
         numeric=range(2, 2 + len(names)),
-        caption="Participants who said it, out of those who met the level; below it, the code's "
-        "mean share of their marks in the tier there.",
+        caption="Participants who said it, out of those who reached the level; below it, the "
+        "code's mean share of their marks in that tier at that level.",
     )
 
 

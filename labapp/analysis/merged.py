@@ -34,7 +34,7 @@ def columns_of(merged: Iterable[Merged]) -> tuple[MergedColumn, ...]:
                     f"The merged column {column.name} has {column.kind} values in some sessions "
                     f"and {known[column.name].kind} values in others.",
                     safe="The sessions were only read.",
-                    todo=f"Merge the file of the survey {each.survey!r} again: labapp participants "
+                    todo=f"Merge the survey file {each.survey!r} again: labapp participants "
                     "merge FILE --by COLUMN --replace.",
                 )
     return tuple(known.values())

@@ -300,7 +300,7 @@ def item_rest(rows: Matrix) -> list[float | None]:
 
 
 def omega(rows: Matrix) -> Omega:
-    """McDonald's omega total: (Σ loadings)² / ((Σ loadings)² + Σ own variances) of the items in
+    """McDonald's omega total: (Σ loadings)² / ((Σ loadings)² + Σ unique variances) of the items in
     their own units, from one factor fitted by maximum likelihood.
 
     rows : float64 of shape (people, items)
@@ -335,12 +335,12 @@ def omega(rows: Matrix) -> Omega:
 
 
 def one_factor(correlations: Matrix) -> tuple[Matrix, Matrix, bool]:
-    """One factor by maximum likelihood (Jöreskog 1967): loadings, own variances, and whether the
+    """One factor by maximum likelihood (Jöreskog 1967): loadings, unique variances, and whether the
     fit came to an end. The factor points where most loadings are positive."""
     items = len(correlations)
 
     def extract(own: Matrix) -> tuple[Matrix, Matrix]:
-        """The eigenvalues of the correlations in units of own variances, and the loadings."""
+        """The eigenvalues of the correlations in units of unique variances, and the loadings."""
         scale = 1 / np.sqrt(own)
         values, vectors = np.linalg.eigh(correlations * np.outer(scale, scale))
         loadings = np.sqrt(own) * vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0.0))

@@ -647,7 +647,10 @@ class Allocation(Coverage):
         """What is balanced by the design, and when."""
         if self.design.order in ("random", "as_listed") or not self.design.within:
             orders = "" if not self.design.within else f" Orders are {self.design.order}."
-            return f"Cells are at most one participant apart, plus one an open replacement.{orders}"
+            return (
+                "Cells are at most one participant apart, plus one for each open replacement."
+                f"{orders}"
+            )
         return (
             "Within every cell, each level has each position equally often: counts differ by at "
             "most one, plus one for each open replacement. The same holds for the sizes of "

@@ -36,8 +36,8 @@ DEFINITIONS = {
     "First and last questions": (
         "Of the n questions that count, the last (n − 1) / 2 (rounded down) minus the first "
         "ones; error AUC is per question. For single-dimension questions, only submitted ones "
-        "are used. Their dials come in random order, so a change over time is also a change "
-        "between dials."
+        "are used. Their sliders come in random order, so a change over time is also a change "
+        "between sliders."
     ),
     "Models compared": (
         "As in Ross et al. 2021, if participants met several models: repeated-measures ANOVA "

@@ -159,7 +159,9 @@ def test_models_are_frozen_and_another_one_is_told(tmp_path: Path) -> None:
 
     assert "differs from the registered one" not in told(same)
     other = {**same, ("own", "P1", "1"): {"sinelines/vae": "0" * 64, "sinelines/new": "1" * 64}}
-    assert "1 session of 3 had a model sinelines/vae that differs from the registered one" in told(other)
+    assert "1 session of 3 had a model sinelines/vae that differs from the registered one" in told(
+        other
+    )
     assert "sinelines/new was shown but is not a registered model" in told(other)
     # A registration of an earlier version names none.
     record = json.loads((made.folder / RECORD).read_text())
@@ -176,7 +178,9 @@ def test_a_report_compares_the_models_of_its_sessions(tmp_path: Path) -> None:
     simulate_study(str(tmp_path / "own.yaml"), 2, "knowing", tmp_path / "data")
     page = analyze([tmp_path / "data"], tmp_path / "report", registrations=[tmp_path / RECORD])
     text = page.read_text("utf-8")
-    assert "4 sessions of 4 had a model sinelines/vae that differs from the registered one" in text, "two each"
+    assert (
+        "4 sessions of 4 had a model sinelines/vae that differs from the registered one" in text
+    ), "two each"
     assert "a model sinelines/gt that differs" not in text
 
 

@@ -244,8 +244,8 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
 )
 """Items of the list of analyses under each heading, and a word on them."""
 LENGTHS_MATTER = (
-    "Accuracy, ratings, belief, confidence and time all depend on it, so “with … here …” is "
-    "next to each value of the paper."
+    "Accuracy, ratings, belief, confidence and time all depend on it, so each value from the "
+    "paper is followed by “with … here …”."
 )
 BY_RANK = "rating at rank"
 """Begins the quantities that the figure shows, and the table of statistics holds."""

@@ -321,7 +321,7 @@ DEFINITIONS = {
     ),
     "Calibration": (
         "Questions without a target, in which the participant marks “far away” and “close "
-        "enough”. The alignment at each mark is in the table marks. These questions have no "
+        "enough”. The alignment at each mark is in the table “marks”. These questions have no "
         "completion rate, and marks of questions that do not count are left out."
     ),
     "Slide distance": (

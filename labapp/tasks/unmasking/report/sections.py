@@ -507,9 +507,8 @@ def _bias(result: UnmaskingResults, overall: Overall) -> str:
     text = (
         f"On {count(int(wrong['n_images'].max()), 'image')} the model is wrong. Its wrong "
         "prediction is "
-        f"repeated {_format_ranking(result, overall.methods, 'repeated', 'most with')} of all "
-        "annotations "
-        "of these images, over all masks."
+        f"repeated {_format_ranking(result, overall.methods, 'repeated', 'most with')}, as a "
+        "share of all annotations of these images, over all masks."
     )
     times = result.bias.times
     own = times[(times["wrong"] == WHOLE) & times["mean"].notna()]

@@ -122,7 +122,7 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
         (
             ("birds-gradcam", "--data", lab, "--out", tmp_path / "birds"),
             UsageError,
-            "birds/resnet was trained on birds, which need no folder",
+            "birds/resnet was trained on birds, which need no --data folder",
         ),
         (("faces",), UsageError, "There is no set 'faces' to build"),
         (
