@@ -163,7 +163,7 @@ def test_main_results_are_sentences_with_numbers_beside_the_papers() -> None:
     )
     assert said["Thresholds (ours)"] == (
         (
-            "The function of naming the true class is half-way between its ends at Guided "
+            "The function for naming the true class is half-way between its ends at Guided "
             "backpropagation 10.0 % [9.3, 10.7], LRP 13.0 % [12.1, 13.9], Gradient 18.0 % [16.7, "
             "19.3] of the pixels."
         ),
@@ -179,7 +179,7 @@ def test_thresholds_outside_the_masks_are_none() -> None:
     moved = replace(own, fits=replace(own.fits, pooled=fits))
     said = {name: here for name, here, _ in main_results(moved, means())}
     assert said["Thresholds (ours)"] == (
-        "The function of naming the true class is half-way between its ends at Guided "
+        "The function for naming the true class is half-way between its ends at Guided "
         "backpropagation 10.0 % [9.3, 10.7], LRP 13.0 % [12.1, 13.9] of the pixels. No threshold: "
         "Gradient (outside the range of the masks)."
     )
