@@ -121,7 +121,7 @@ def test_what_was_shown_is_told() -> None:
         "abababababab…): 10 images of 2 classes (anger, happiness), with 3 methods (Gradient, "
         "Guided backpropagation, LRP) and 10 masks that show 5, 6, 8, 11, 15, 19, 26, 34, 45, 60 "
         "% of 48 × 48 pixels. Pixels are ranked by their scores; the others become the mean of the "
-        "set's pictures. The model (faces/cnn: accuracy 83.5 % on its test images) is wrong about "
+        "set's pictures. The model (faces/cnn: accuracy 83.5 % on its test images) is wrong on "
         "4 of the 10."
     )
 
