@@ -115,7 +115,7 @@ def who(quotes: Quotes) -> list[str]:
 def test_nobody_is_quoted_who_refused_and_that_is_told(made: Tables) -> None:
     quotes = choose_quotes(made)
     assert who(quotes) == ["P03", "P01", "P01", "P10"], "by code, then in the order people count"
-    assert quotes.left_out == ("1 mark of participants who did not agree to be quoted.",)
+    assert quotes.left_out == ("1 mark from participants who did not agree to be quoted.",)
 
 
 def test_they_are_chosen_by_code_and_column(made: Tables) -> None:
@@ -141,7 +141,7 @@ def test_they_are_chosen_by_code_and_column(made: Tables) -> None:
 def test_each_participant_is_quoted_once_before_anybody_twice(made: Tables) -> None:
     quotes = choose_quotes(made, ["nothing"], most=2)
     assert who(quotes) == ["P01", "P10"]
-    assert "1 more quote beyond 2 of a code." in quotes.left_out
+    assert "1 more quote beyond the limit of 2 per code." in quotes.left_out
 
 
 def test_of_words_that_are_redacted_nothing_is_quoted_but_the_rest_of_a_sentence(

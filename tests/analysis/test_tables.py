@@ -346,7 +346,7 @@ def test_a_model_that_is_another_one_here_than_at_the_session_is_told(
         (note,) = load(place).remarks
         assert note.startswith("The model lab/curves that is installed here has a different card")
         assert "than at 1 session. " in note
-        assert "of the installed model" in note
+        assert "from the installed model" in note
     assert card.dataset_of("lab/curves") == "waves", "as the note says"
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path / "elsewhere"))
     assert load(bundle).remarks == (), "the bundle's card speaks"

@@ -28,4 +28,4 @@ def test_the_command_remembers_the_place_and_says_how_it_went(tmp_path: Path, la
     assert "NOT backed up. The copy differs" in said
     disk.rename(tmp_path / "away")
     status, _, said = labapp("sessions", "backup", *where)
-    assert (status, "is not there" in said) == (1, True)
+    assert (status, "does not exist" in said) == (1, True)

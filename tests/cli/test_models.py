@@ -198,7 +198,7 @@ def test_a_model_of_ones_own_is_removed_and_no_other(
     assert (status, out.strip()) == (1, "Nothing was deleted.")
     assert "The study mine uses it in sessions" in err
     assert session.name in err
-    assert f"cannot be read: mine/{broken.name}" in err
+    assert f"whether these use it: mine/{broken.name}" in err
     assert (folder / "model.yaml").is_file()
     (folder / "notes.txt").write_text("mine", "utf-8")
     status, out, _ = models("remove", "sinelines/lab", "--yes")
@@ -372,7 +372,7 @@ def test_interventions_are_told(cli: Run) -> None:
         (("train", "concepts/toy0-cbm", "--size", "XL"), "no size"),
         (("intervene", "tiny/model", "--order", "random"), "no order"),
         (("train", "concepts/none"), "no recipe"),
-        (("intervene", "birds/resnet"), "asked for is a concept model"),
+        (("intervene", "birds/resnet"), "but a concept model (without sliders) is needed"),
     ],
 )
 def test_wrong_requests_are_refused(cli: Run, arguments: tuple[str, ...], said: str) -> None:

@@ -148,7 +148,7 @@ def test_a_reason_that_is_none_is_refused(
 
 def test_the_same_decision_twice_is_told(data: Path) -> None:
     decide_by_hand(session(data), False, "ill")
-    with pytest.raises(UsageError, match="is excluded by hand already, with that reason"):
+    with pytest.raises(UsageError, match="is already excluded by hand, with this reason"):
         decide_by_hand(session(data), False, "ill")
     decide_by_hand(session(data), False, "ill, as the doctor says")
 

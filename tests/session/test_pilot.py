@@ -191,7 +191,7 @@ def test_a_label_stays_one_persons(tmp_path: Path) -> None:
     """Where somebody gave a pilot the label of a participant."""
     over(tmp_path, "P01", pilot=False)
     path = over(tmp_path, "P01", pilot=True)
-    with pytest.raises(ParticipantTaken, match="has a participant P01 already"):
+    with pytest.raises(ParticipantTaken, match="already has a participant P01"):
         move_pilot(path, True, "it counts")
     assert path.is_dir()
     free = over(tmp_path, "P07", pilot=True)

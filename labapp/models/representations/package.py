@@ -52,8 +52,8 @@ PRIOR_SEED = 0
 prior."""
 KINDS = {
     cards.CARD: "a decoder with sliders",
-    "classifier.yaml": "a classifier, without sliders",
-    "concepts.yaml": "a concept model, without sliders",
+    "classifier.yaml": "a classifier (without sliders)",
+    "concepts.yaml": "a concept model (without sliders)",
 }
 """Kinds of packages in words, by the name of the card's file."""
 MAKING = {

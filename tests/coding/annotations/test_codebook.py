@@ -175,7 +175,7 @@ def test_a_study_has_several_codebooks_with_ids_of_their_own(tmp_path: Path) -> 
     (tmp_path / "other.yaml").write_text("nothing: of ours")
     assert [book.id for book in codebooks.codebooks_of(tmp_path)] == ["acts", "moods"]
     (tmp_path / "codebook-more.yaml").write_text(GOOD)
-    with pytest.raises(AnnotationError, match="both called 'moods'"):
+    with pytest.raises(AnnotationError, match="have the same name, 'moods'"):
         codebooks.codebooks_of(tmp_path)
 
 

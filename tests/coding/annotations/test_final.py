@@ -72,7 +72,7 @@ def test_where_nobody_is_assigned_a_single_rater_is_final() -> None:
 def test_two_raters_and_no_primary_one_is_an_error_in_words() -> None:
     both = annotations(mark("anna", 1, "explore"), mark("ben", 2, "goal"))
     with pytest.raises(
-        AnnotationError, match=r"anna and ben coded 'strategy'.*nobody is its primary"
+        AnnotationError, match=r"anna and ben coded 'strategy'.*none of them is its primary rater"
     ):
         final_marks(both)
 

@@ -64,7 +64,7 @@ def test_what_lies_at_a_path_chooses_the_engine(tmp_path: Path) -> None:
     assert model_at(ggml_file(tmp_path / "any.name")).engine.name == "whispercpp"
     assert model_at(vosk_folder(tmp_path / "b")).engine.name == "vosk"
     assert model_at(tmp_path / "b", "vosk").engine.name == "vosk"
-    with pytest.raises(TranscriptionError, match="is a model for vosk, and not for whisper"):
+    with pytest.raises(TranscriptionError, match="is a model for vosk, not for whisper"):
         model_at(tmp_path / "b", "whisper")
     with pytest.raises(UsageError, match="no engine 'kaldi'"):
         model_at(tmp_path / "b", "kaldi")

@@ -110,7 +110,7 @@ def test_it_is_asked_again_of_files_that_were_written_again(made: StimulusSet) -
 
 def test_another_model_under_the_name_is_refused(made: StimulusSet, tmp_path: Path) -> None:
     other = stimuli.edited(made, lambda m: m["method"].update(sha256="0" * 64))
-    with pytest.raises(StimuliError, match="mine was made with another my/cnn") as refused:
+    with pytest.raises(StimuliError, match="mine was made with a different my/cnn") as refused:
         masked.outputs(other, MASKING, other.manifest.photos[0], "lrp")
     assert "build the set again" in refused.value.todo
 
@@ -122,7 +122,7 @@ def test_a_study_that_could_not_ask_the_model_is_found_by_its_check(
     study = write_unmasking_study(tmp_path / "study", made, example=None)
     assert check(study, check_predictable).path == study
     stimuli.edited(made, lambda m: m["method"].update(sha256="0" * 64))
-    with pytest.raises(StudyError, match=r"yaml, line \d+, .* mine was made with another my/cnn"):
+    with pytest.raises(StudyError, match=r"yaml, line \d+, .* mine was made with a different my/cnn"):
         check(study, check_predictable)
     shutil.rmtree(tmp_path / "models")
     assert check(study, check_predictable).path == study, "nobody is asked"
@@ -138,7 +138,7 @@ def test_a_check_says_that_nobody_knows_what_the_model_makes_of_the_masked_pictu
     shutil.rmtree(tmp_path / "models")
     check(study, asked)
     (notice,) = asked.notices()
-    assert notice.startswith("Note: what the model makes of the masked pictures of mine is not")
+    assert notice.startswith("Note: the model's answers to the masked pictures of mine are not")
     said = CliRunner().invoke(app, ["studies", "check", str(study)])
     assert said.exit_code == 0, "a session can be run all the same"
     assert notice in said.stdout.splitlines()

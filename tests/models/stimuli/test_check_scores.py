@@ -371,8 +371,8 @@ def test_what_does_not_fit_is_named(
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda a: a.astype(np.float32), "holds float32 of the shape (20, 9, 4)"),
-        (lambda a: a[0], "holds float16 of the shape (9, 4)"),
+        (lambda a: a.astype(np.float32), "contains float32 of the shape (20, 9, 4)"),
+        (lambda a: a[0], "contains float16 of the shape (9, 4)"),
         (lambda a: a[:5], "has the shape (5, 9, 4); (20, 9, 4) is needed"),
         (lambda a: a / 2, "180 rows are not probabilities; the first is of photo 1, state 0"),
         (lambda a: np.where(a > 0.5, np.nan, a).astype(np.float16), "not probabilities"),

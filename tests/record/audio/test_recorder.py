@@ -197,7 +197,7 @@ def test_a_recorder_that_stands_still_is_replaced_and_told(tmp_path: Path, after
     session.until(lambda: session.of(AudioDeviceBack))
     session.stop()
     [lost] = session.of(AudioDeviceLost)
-    assert "stood still" in lost.detail
+    assert "froze" in lost.detail
     [still] = session.of(ProgramStalled)
     assert (still.who, still.from_ns, still.left_out) == ("recorder", since_ns, False)
     assert still.duration_ns > (1 - after_s) * 1e9
@@ -361,7 +361,7 @@ def test_an_existing_file_is_refused_and_kept(tmp_path: Path) -> None:
 def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "audio").write_text("a file in its place")
     session = Session(tmp_path)
-    with pytest.raises(AudioError, match="cannot be made"):
+    with pytest.raises(AudioError, match="cannot be created"):
         session.recorder.start()
 
 

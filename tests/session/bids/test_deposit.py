@@ -83,7 +83,7 @@ def test_people_who_withdrew_are_left_out_and_counted(made: Path) -> None:
         assert b"P05" not in content, name
         assert "P04" not in name
     text = (made / "README.md").read_text()
-    assert "2 participants withdrew from the study. The dataset contains nothing of theirs" in text
+    assert "2 participants withdrew from the study. The dataset contains nothing from them" in text
     assert "2 sessions of 2 participants count in the analysis" in text
     assert "with the reason: the researcher excluded the session, with a reason (1)" in text
 

@@ -161,7 +161,7 @@ def test_a_bundle_gives_the_same_dataset(made: Path, tmp_path: Path) -> None:
 
 def test_it_has_no_sound(made: Path, tmp_path: Path) -> None:
     (session,) = (made / "data").glob("*/sub-*")
-    with pytest.raises(UsageError, match="The format psychds has no sound as 'flac'"):
+    with pytest.raises(UsageError, match="The format psychds cannot have sound as 'flac'"):
         export([session], tmp_path / "dataset", format="psychds", sound="flac")
 
 

@@ -140,7 +140,7 @@ def test_one_after_another(tmp_path: Path) -> None:
 
 
 def test_a_session_that_stands_still_is_told(tmp_path: Path, small: LoadedStudy) -> None:
-    with pytest.raises(SessionError, match="stood still"):
+    with pytest.raises(SessionError, match="made no progress"):
         run(tmp_path, small, until=lambda session: False)
     (path,) = (tmp_path / "a" / "small").iterdir()
     assert is_finished(read_verified_events(path)), "what happened until then is kept"
@@ -336,7 +336,7 @@ def test_nothing_is_written_where_only_numbers_are_wanted(
 
 def test_a_session_that_stands_still_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Driver, "start", lambda driver: None)
-    with pytest.raises(SessionError, match="stood still"):
+    with pytest.raises(SessionError, match="made no progress"):
         run_job(first(load("gradcam-distinction")))
 
 

@@ -117,7 +117,7 @@ def test_too_few_photos_are_refused_with_their_number(
     resnet: Classifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sets, "MOST", 2)
-    with pytest.raises(StimuliError, match="too few photos for birds-gradcam: of 40 looked at"):
+    with pytest.raises(StimuliError, match="too few photos for birds-gradcam: of 40 photos"):
         sets.build_from_classifier(resnet, specs()["birds-gradcam"], seed=1)
 
 

@@ -164,7 +164,7 @@ def test_what_is_not_there_is_said(tmp_path: Path, out: Path) -> None:
     (source / "config.json").rename(tmp_path / "config.json")
     assert f"lacks {source / 'config.json'}" in refusal(source, out)
     (source / "config.json").write_text("{", encoding="utf-8")
-    assert "config.json is not as TensorFlow.js packages are" in refusal(source, out)
+    assert "config.json does not look like a TensorFlow.js package" in refusal(source, out)
     (source / "decoder_web/weights_manifest.json").unlink()
     assert "decoder_web/weights_manifest.json" in refusal(source, out)
     (source / "decoder_web/model.json").write_text("{}", encoding="utf-8")
