@@ -136,7 +136,7 @@ def cluster_interval(measure: Summed, sums: Sums) -> Interval:
         people = "1 participant is" if n == 1 else f"{n} participants are"
         return Interval(
             clusters=n,
-            reason=f"what is of one participant hangs together, and {people} too few to draw from "
+            reason=f"marks from one participant are not independent, and {people} too few to resample "
             f"({FEWEST_CLUSTERS} are needed)",
         )
     drawn = resample(measure, sums, np.full(n, 1 / n), n, DRAWS, SEED)

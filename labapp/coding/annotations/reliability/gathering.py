@@ -38,7 +38,7 @@ class CodedSession:
     Attributes
     ----------
     participant : str
-        Whose session it is: what one participant says hangs together, in whichever session.
+        Whose session it is: what one participant says is not independent, in whichever session.
     begin_ns, end_ns : session time in which marks may lie.
     """
 

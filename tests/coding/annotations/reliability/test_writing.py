@@ -67,8 +67,8 @@ def test_every_number_is_there_with_what_it_is_or_why_not(tmp_path: Path) -> Non
     assert "| all | Cohen's kappa | 0.742 (at most 0.871) | none |" in text
     assert "grid of 1 s" in text
     assert "none: all gave only 3, so nothing varies" in text
-    assert "landmarks" in text
-    assert "*No interval*: what is of one participant hangs together" in text
+    assert "These are guidelines, not verdicts" in text
+    assert "*No interval*: marks from one participant are not independent" in text
     assert "mood of small, version 1: nobody gave a code" in text
 
 
