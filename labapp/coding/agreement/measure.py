@@ -136,8 +136,8 @@ def cluster_interval(measure: Summed, sums: Sums) -> Interval:
         people = "1 participant is" if n == 1 else f"{n} participants are"
         return Interval(
             clusters=n,
-            reason=f"marks from one participant are not independent, and {people} too few to resample "
-            f"({FEWEST_CLUSTERS} are needed)",
+            reason=f"marks from one participant are not independent, and {people} too few to "
+            f"resample ({FEWEST_CLUSTERS} are needed)",
         )
     drawn = resample(measure, sums, np.full(n, 1 / n), n, DRAWS, SEED)
     defined = drawn[np.isfinite(drawn)]

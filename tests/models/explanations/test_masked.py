@@ -122,7 +122,7 @@ def test_a_study_that_could_not_ask_the_model_is_found_by_its_check(
     study = write_unmasking_study(tmp_path / "study", made, example=None)
     assert check(study, check_predictable).path == study
     stimuli.edited(made, lambda m: m["method"].update(sha256="0" * 64))
-    with pytest.raises(StudyError, match=r"yaml, line \d+, .* mine was made with a different my/cnn"):
+    with pytest.raises(StudyError, match=r"yaml, line \d+, .* made with a different my/cnn"):
         check(study, check_predictable)
     shutil.rmtree(tmp_path / "models")
     assert check(study, check_predictable).path == study, "nobody is asked"

@@ -92,7 +92,7 @@ def test_the_same_name_in_two_sets_must_be_the_same_picture(cache: Path, tmp_pat
     assert (list(first.files), list(second.files)) == (["tree.png"], [])
     changed = pictures.png(np.zeros((4, 4), np.uint8))
     (other.folder / "tree.png").write_bytes(changed)
-    with pytest.raises(StimuliError, match=r"'tree.png' names different pictures in tiny-path-distinction"):
+    with pytest.raises(StimuliError, match=r"'tree.png' names different pictures in tiny-path"):
         gallery.keep([one, other], ["tree.png"], tmp_path / "session")
     only, none = gallery.keep([other, one], [], tmp_path / "session")
     assert only.files == none.files == {}

@@ -44,7 +44,7 @@ def write_study(folder: Path, content: dict[str, Any], language: str = "en") -> 
     return path
 
 
-@pytest.mark.parametrize(("language", "note"), [("en", "You can continue in 1 s"), ("de", "in 1 s")])
+@pytest.mark.parametrize(("language", "note"), [("en", "continue in 1 s"), ("de", "in 1 s")])
 def test_a_page_stays_for_its_time(
     language: str, note: str, tmp_path: Path, open_room: Any, open_window: Any
 ) -> None:
