@@ -507,9 +507,9 @@ DEFINITIONS = {
         "recruited sessions; people who did not consent were not recruited."
     ),
     "Questions that count": (
-        "All questions of the stages count, including those in which start and target matched "
-        "from the beginning (these are flagged). Practice, interrupted or repeated attempts, "
-        "and questions cut off because the moderator skipped the stage do not count."
+        "All questions of the stages count, except practice, interrupted or repeated attempts, "
+        "questions cut off because the moderator skipped the stage, and those in which start and "
+        "target matched from the beginning (these are flagged)."
     ),
     "Difficulty (SEQ)": (
         "The score `seq` of the questionnaire after the stage. In the shipped questionnaire it "
