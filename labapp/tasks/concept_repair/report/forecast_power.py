@@ -54,7 +54,8 @@ STUDIES = 100
 @dataclass(frozen=True, eq=False)
 class Design:
     """The forecasts of the study's tests, one a row: the person, the model, the place at which it
-    was met, the picture (all numbers from 0) and the type; z: the models' OIS, standardised."""
+    was met, the picture (all numbers from 0) and the type; z: the models' OIS, standardised;
+    classes: how many there are to choose from."""
 
     person: Int64
     model: Int64
@@ -63,6 +64,7 @@ class Design:
     kind: Int64
     names: tuple[str, ...]
     purity: Float64
+    classes: int
 
     @property
     def z(self) -> Float64:
@@ -132,7 +134,8 @@ def read_design(loaded: LoadedStudy) -> Design | None:
         return None
     numbers = np.array([(p, names.index(name), b, at, kind) for p, name, b, at, kind in rows])
     person, model, block, picture, kind = numbers.T.astype(np.int64)
-    return Design(person, model, block, picture, kind, names, known)
+    classes = max(len(made.manifest.classes) for made in sets.values())
+    return Design(person, model, block, picture, kind, names, known, classes)
 
 
 def _types(
@@ -194,7 +197,6 @@ def draw_trust(design: Design, spread: Spread, rng: np.random.Generator) -> Floa
 
 Strategy = Callable[[Design, np.random.Generator], tuple[Float64, Float64]]
 """What people forecast who heed no model: moved, right."""
-CLASSES = 12
 
 
 def same(design: Design, rng: np.random.Generator) -> tuple[Float64, Float64]:
@@ -203,8 +205,8 @@ def same(design: Design, rng: np.random.Generator) -> tuple[Float64, Float64]:
 
 def guess(design: Design, rng: np.random.Generator) -> tuple[Float64, Float64]:
     """One of the classes, each as probably."""
-    moved = rng.random(design.kind.size) >= 1 / CLASSES
-    to_the_answer = rng.random(design.kind.size) < 1 / (CLASSES - 1)
+    moved = rng.random(design.kind.size) >= 1 / design.classes
+    to_the_answer = rng.random(design.kind.size) < 1 / (design.classes - 1)
     right = np.where(design.kind == 1, ~moved, moved & to_the_answer)
     return moved.astype(float), right.astype(float)
 
@@ -217,9 +219,9 @@ def careful(design: Design, rng: np.random.Generator) -> tuple[Float64, Float64]
     """By the card, but for lapses to any other class; how often differs between people."""
     applies = rng.uniform(0.75, 1.0, int(design.person.max()) + 1)[design.person]
     lapse = rng.random(design.kind.size) >= applies
-    to_first = rng.random(design.kind.size) < 1 / (CLASSES - 1)
+    to_first = rng.random(design.kind.size) < 1 / (design.classes - 1)
     moved = np.where(design.kind == 0, ~lapse | ~to_first, lapse)
-    leaked = lapse & (rng.random(design.kind.size) < 1 / (CLASSES - 1))
+    leaked = lapse & (rng.random(design.kind.size) < 1 / (design.classes - 1))
     right = np.where(design.kind == 2, leaked, ~lapse)
     return moved.astype(float), right.astype(float)
 
