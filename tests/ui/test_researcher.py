@@ -488,6 +488,24 @@ def test_means_of_masks_name_the_method_and_say_how_much_a_mask_shows(tmp_path: 
     assert of == ["Gradient, 5\N{NO-BREAK SPACE}%", "Slope", "sinelines/ae", ""]
 
 
+def test_labels_come_from_what_the_sessions_declare(tmp_path: Path) -> None:
+    people = tmp_path / "participants.csv"
+    head = (
+        "study,participant,session,included,excluded_because,n_deviations,n_gaps,gap_s,sound_s,"
+        "sound_lost_s,simulated,declared\n"
+    )
+    people.write_text(
+        f'{head}lines,P01,1,True,,0,0,,,,True,"{{""labels"": {{""all"": ""Everything""}}}}"\n',
+        "utf-8",
+    )
+    (tmp_path / "masked_predictions.csv").write_text("study,method,method_name\n", "utf-8")
+    (tmp_path / "statistics.csv").write_text("test,study\n", "utf-8")
+    assert read_results(tmp_path).labels["lines"].put("all") == "Everything"
+    people.write_text(f'{head}lines,P01,1,True,,0,0,,,,True,"{{""colours"": 1}}"\n', "utf-8")
+    with pytest.raises(RecordError, match="cannot be read"):
+        read_results(tmp_path)
+
+
 def test_half_an_analysis_is_none(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be read"):
         read_results(tmp_path)

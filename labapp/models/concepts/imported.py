@@ -42,7 +42,7 @@ ENOUGH = 1000
 PURE, CHANCE = 0.97, 0.1
 """How sure codes without impurity are of a concept that is there; and the OIS of such codes above
 which it is told."""
-_TODO = (
+_ADVICE = (
     "Check the description: size, channels, concepts and classes must match what the encoder "
     "takes, how many codes it gives, and how many scores the predictor gives. Check also that "
     "encoder and predictor are not swapped."
@@ -99,8 +99,8 @@ def graphs(encoder: bytes, predictor: bytes, description: Description, name: str
         for values in (description.mean, description.std)
     )
     return Graphs(
-        onnx_backend.graph(encoder, f"{name}, {ENCODER}", shape, codes, todo=_TODO),
-        onnx_backend.graph(predictor, f"{name}, {PREDICTOR}", codes, classes, todo=_TODO),
+        onnx_backend.graph(encoder, f"{name}, {ENCODER}", shape, codes, todo=_ADVICE),
+        onnx_backend.graph(predictor, f"{name}, {PREDICTOR}", codes, classes, todo=_ADVICE),
         description.codes == "logits",
         mean,
         std,
@@ -235,4 +235,4 @@ def _graph(
     trusted: bool,
 ) -> bytes:
     file = path.parent / name
-    return graph_of(file, description.format, given, made, todo=_TODO, trusted=trusted)
+    return graph_of(file, description.format, given, made, todo=_ADVICE, trusted=trusted)

@@ -33,12 +33,12 @@ LARGEST = 256 * reading.MIB
 """Most bytes of a model file, or of an array in it. The largest shipped file has 26 MB."""
 _DTYPES = {"F32": "<f4", "F16": "<f2"}
 """Types of weights: large models are stored as float16, which makes no visible difference."""
-_TODO = "Get a fresh copy of the model package from where it was published."
+_ADVICE = "Get a fresh copy of the model package from where it was published."
 _SAFE = "The file was not opened as a model and nothing in it was run."
 
 
 def _refuse(what: str) -> ModelError:
-    return ModelError(what, safe=_SAFE, todo=_TODO)
+    return ModelError(what, safe=_SAFE, todo=_ADVICE)
 
 
 def digest(content: bytes) -> str:

@@ -38,7 +38,6 @@ from labapp.base.reading import files
 from labapp.base.reading.tables import original
 from labapp.base.report.labels import Labels
 from labapp.record.journal.sessions import SessionSummary
-from labapp.study.design import Declared
 from labapp.ui import theme
 from labapp.ui.language import (
     N_,
@@ -815,7 +814,9 @@ def read_results(folder: Path) -> Results:
 
 def _labels(declared: str) -> Labels:
     """The labels in what a study declares (JSON), in the language of the windows."""
-    return Labels(Declared.model_validate_json(declared or "{}").labels_in(current_language()))
+    from labapp.analysis.declared import read_declared  # not needed before there are results
+
+    return Labels(read_declared(declared).labels_in(current_language()))
 
 
 def _figures(folder: Path) -> tuple[Path, ...]:

@@ -74,7 +74,7 @@ multiple of the model's."""
 MOST_CELLS = 14
 """Cells of a side of an explanation, at most."""
 MASKS = 400
-_TODO = (
+_ADVICE = (
     "Check --size, --grey and --classes: they say what the classifier takes, and how many scores "
     "it gives."
 )
@@ -127,8 +127,8 @@ class BlackBox:
     def predictor(self) -> Predict:
         """The classifier. Raises ModelError: it cannot be read, or is no such classifier."""
         shapes = (self.channels, self.size, self.size), (len(self.names),)
-        graph = graph_of(self.file, self.format, *shapes, todo=_TODO, trusted=self.trusted)
-        run = onnx_backend.graph(graph, str(self.file), *shapes, todo=_TODO)
+        graph = graph_of(self.file, self.format, *shapes, todo=_ADVICE, trusted=self.trusted)
+        run = onnx_backend.graph(graph, str(self.file), *shapes, todo=_ADVICE)
         mean, std = (
             np.array(values, np.float32).reshape(-1, 1, 1) for values in (self.mean, self.std)
         )
