@@ -11,6 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 
 from labapp.base.documents import Strict
 from labapp.models.representations.space import Chart, LatentSpace
+from labapp.study.adaptive.tracks import Tracks
 from labapp.study.when import Condition
 
 Dimensions = tuple[dict[str, Any], ...]
@@ -245,10 +246,14 @@ class PlannedPart(Kept):
 
 
 class TrialsPart(PlannedPart):
-    """A part that consists of trials: a stage, or the practice before one."""
+    """A part that consists of trials: a stage, or the practice before one.
+
+    adaptive: the tracks by which a rule chooses what comes next; None where all is planned.
+    """
 
     has_trials: ClassVar[bool] = True
     role: Literal["stage", "practice"]
+    adaptive: Tracks | None = None
 
     if TYPE_CHECKING:
 

@@ -28,7 +28,6 @@ class Unmasking(TaskType[UnmaskingPart]):
     asks_again = True
     shown = ("stimulus.shown",)
     bids = ("labapp.tasks.unmasking.bids:FILES",)
-    course = "labapp.tasks.unmasking.bids:COURSE"
     records = "labapp.tasks.unmasking.records:UnmaskingRecords"
     report = "labapp.tasks.unmasking.report.contents:REPORT"
     stages = (UnmaskingStages,)

@@ -21,7 +21,7 @@ from labapp.record.events.commands import Command
 from labapp.study.people import PersonState
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import PartMachine
-from labapp.study.plugins.part import PlannedPart, section_of
+from labapp.study.plugins.part import PlannedPart, TrialsPart, section_of
 from labapp.ui.language import (
     N_,
     Phrases,
@@ -310,6 +310,8 @@ def local_time(utc: str, now: datetime | None = None) -> str:
 
 
 P = TypeVar("P", bound=PlannedPart)
+MOST = "\N{LESS-THAN OR EQUAL TO}\N{NO-BREAK SPACE}"
+"""Before the number of trials of an adaptive part, which may have fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,9 +339,10 @@ class PartWords(Generic[P]):
 
     def progress(self, part: P, machine: PartMachine[Any], state: Any) -> str:
         """How far the part on the screen is, in a word or two."""
-        if part.has_trials:
+        if isinstance(part, TrialsPart):
             trial = machine.trial(state)
-            return f"{1 if trial is None else trial[0]} / {part.trial_count()}"
+            most = MOST if part.adaptive is not None else ""
+            return f"{1 if trial is None else trial[0]} / {most}{part.trial_count()}"
         if (pages := machine.page_count()) > 1:
             return tr("progress.page", number=machine.page(state) + 1, all=pages)
         return tr("progress.reading")
