@@ -20,6 +20,7 @@ from labapp.record.journal.opening import open_record
 from labapp.session.bids.verify import verify
 from labapp.session.gate import gate, look_at
 from labapp.session.machine import SessionMachine
+from labapp.session.overview import overview
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.adaptive import AnyRule
 from labapp.tasks.single_dimension.events import QuestionDrawn
@@ -302,3 +303,5 @@ def test_dials_with_single_values_have_no_spread(tmp_path: Path) -> None:
         lines=("adaptive: {method: criterion, right: 1, trials: 2}",),
     )
     assert gate(study).study.flow, "a criterion needs no levels"
+    lines = "\n".join(overview(str(study), 1, tmp_path / "data").lines())
+    assert "at most 10 single-dimension questions, traversals (criterion, 5 tracks)" in lines

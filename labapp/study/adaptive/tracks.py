@@ -71,6 +71,12 @@ class Tracks(Strict):
         """The most trials that all tracks have together."""
         return self.rule.trials * len(self.tracks)
 
+    @property
+    def words(self) -> str:
+        """Its rule, and how many tracks there are, for `labapp studies show`."""
+        number = len(self.tracks)
+        return f"{self.rule.method}, {number} tracks" if number > 1 else self.rule.method
+
     def begin(self) -> Tracking:
         begun = (self.rule.begin(self.scale, track.start - 1) for track in self.tracks)
         return Tracking(tuple(begun))

@@ -173,8 +173,13 @@ class PlannedPart(Kept):
         return False
 
     def trial_count(self) -> int:
-        """How many trials it has; 0 for a part without."""
+        """How many trials it has, or may have where a rule chooses them; 0 for a part without."""
         return 0
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a rule chooses its trials by the answers, and how many there are."""
+        return False
 
     def asks_to_think_aloud(self) -> bool:
         """Whether the participant is to think aloud in it."""
@@ -287,6 +292,10 @@ class TrialsPart(PlannedPart):
 
     def trial_count(self) -> int:
         return self.trials
+
+    @property
+    def chooses(self) -> bool:
+        return self.adaptive is not None
 
     def asks_to_think_aloud(self) -> bool:
         return self.think_aloud

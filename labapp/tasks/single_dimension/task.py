@@ -148,6 +148,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
             return ""
         what = "practice questions" if part.role == "practice" else "questions"
         asked = f"{part.trials} single-dimension {what}, {part.visualisation}"
+        if part.adaptive is not None:
+            asked = f"at most {asked} ({part.adaptive.words})"
         return f"{asked}{limit_words(part)}"
 
 

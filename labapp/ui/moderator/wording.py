@@ -21,7 +21,7 @@ from labapp.record.events.commands import Command
 from labapp.study.people import PersonState
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import PartMachine
-from labapp.study.plugins.part import PlannedPart, TrialsPart, section_of
+from labapp.study.plugins.part import PlannedPart, section_of
 from labapp.ui.language import (
     N_,
     Phrases,
@@ -339,9 +339,9 @@ class PartWords(Generic[P]):
 
     def progress(self, part: P, machine: PartMachine[Any], state: Any) -> str:
         """How far the part on the screen is, in a word or two."""
-        if isinstance(part, TrialsPart):
+        if part.has_trials:
             trial = machine.trial(state)
-            most = MOST if part.adaptive is not None else ""
+            most = MOST if part.chooses else ""
             return f"{1 if trial is None else trial[0]} / {most}{part.trial_count()}"
         if (pages := machine.page_count()) > 1:
             return tr("progress.page", number=machine.page(state) + 1, all=pages)

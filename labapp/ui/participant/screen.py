@@ -470,7 +470,7 @@ class QuestionScreen(Screen):
         self.feedback = controls.make_label(wrap=True)
         Measured(self.feedback, self._fit_feedback)
         self._trials: int = part.trials
-        self._chosen = part.adaptive is not None
+        self._chosen = part.chooses
         self._stage = stage_words(session, part)
         self._question: tuple[int, int] | None = None
         self._heard = False
