@@ -2,10 +2,10 @@
 
 The emptiest cells are drawn first, and ties are broken by lot, so that every round draws without
 replacement; in a declared design the first free slot of the emptiest cell is handed out. A cell is
-full once as many participants as it needs are included or still running; whoever is excluded, ended
-early or withdrew gives the place back, condition and order, and is replaced. The journals are
-the truth: `assignments.sqlite` beside the session folders holds a row a session, is compared with
-the folders at every use, and is made anew from them if it is lost.
+full once as many participants as it needs are included or still running. A participant who is
+excluded, ends early or withdraws gives the place back, condition and order, and is replaced. The
+journals are the truth: `assignments.sqlite` next to the session folders holds a row per session, is
+compared with the folders at every use, and is made again from them if it is lost.
 
 Also how far a study that hands out places has come: who holds each, and how many are still wanted.
 """
