@@ -106,6 +106,7 @@ class ResearcherPage(QWidget):
     """Signals
     -------
     study_chosen(str) : the study whose sessions are shown.
+    only_chosen(str) : the phase or tag whose sessions are analysed; empty for all.
     analyse_requested(), report_requested(), keep_requested(CopyRequest) : results; where to keep
         them.
     verify_requested(list[Path]), export_requested(ExportRequest) : the chosen sessions, or all.
@@ -114,6 +115,7 @@ class ResearcherPage(QWidget):
     """
 
     study_chosen = Signal(str)
+    only_chosen = Signal(str)
     analyse_requested = Signal()
     report_requested = Signal()
     keep_requested = Signal(object)
@@ -127,6 +129,7 @@ class ResearcherPage(QWidget):
         super().__init__()
         self.colors = palette
         self.study = Combo(palette, tr("tab.study"))
+        self.only = Combo(palette, tr("results.only"))
         self.count = bits.label(role="secondary")
         self.sessions = SessionList(palette)
         self.about = bits.label(role="secondary", wrap=True)
@@ -175,6 +178,7 @@ class ResearcherPage(QWidget):
         for box in (self.deidentify, self.audio):
             box.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
+        self.only.activated.connect(lambda at: self.only_chosen.emit(self.only.itemData(at)))
         self.sessions.chosen.connect(self._show_selection)
         self.sessions.opened.connect(self._replay)
         self.sessions.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -193,7 +197,7 @@ class ResearcherPage(QWidget):
         title = bits.ElidedLabel(tr("tab.sessions"), "title")
         top.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self.more)
-        head = bits.fill(QHBoxLayout(), (self.study, 1), self.count)
+        head = bits.fill(QHBoxLayout(), (self.study, 1), self.only, self.count)
         bits.fill(card.body, top, head, (self.sessions, 1), self.about)
         boxes, buttons = (
             (self.deidentify, self.audio, self.flac, self.zipped),
@@ -235,6 +239,14 @@ class ResearcherPage(QWidget):
         """The studies that have sessions."""
         self.study.set_choices([(study, study) for study in studies], current)
         self.study.setEnabled(bool(studies))
+
+    def set_only(self, phases: Sequence[str], tags: Sequence[str], chosen: str) -> None:
+        """The phases and tags of the study's sessions, of which one can be chosen."""
+        named = {word: tr("results.only_tag", tag=word) for word in tags}
+        named |= {word: tr("results.only_phase", phase=word) for word in phases}
+        choices = [(tr("results.only_none"), ""), *((text, word) for word, text in named.items())]
+        self.only.set_choices(choices, chosen)
+        self.only.setVisible(bool(named))
 
     def set_sessions(
         self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality], count: str
