@@ -20,7 +20,6 @@ from PySide6.QtCore import QObject, Signal
 
 from labapp.base import leftovers
 from labapp.base.errors import LabappError
-from labapp.base.naming import NO_PHASE
 from labapp.base.reading.values import json_value
 from labapp.coding.annotations.codebook import Codebook, codebooks_of
 from labapp.coding.annotations.model import time_text
@@ -56,6 +55,7 @@ from labapp.ui.researcher.page import (
     ExportRequest,
     ResearcherPage,
     Results,
+    list_words,
     read_results,
     usable,
 )
@@ -315,22 +315,11 @@ class Researcher(QObject):
         return [line for line in self._own if usable(line) and choice.takes(line.phase, line.tags)]
 
     @property
-    def _phases(self) -> list[str]:
-        """The phases of the study's sessions, the newest first; none where there are none."""
-        phases = dict.fromkeys(line.phase or NO_PHASE for line in self._own if usable(line))
-        return [] if [*phases] == [NO_PHASE] else [*phases]
-
-    @property
-    def _tags(self) -> list[str]:
-        """The tags of the study's sessions."""
-        return sorted({tag for line in self._own if usable(line) for tag in line.tags})
-
-    @property
     def _only(self) -> tuple[str, ...]:
         """The phases and tags whose sessions are analysed, () for all; the newest phase where
         nobody chose."""
-        phases, chosen = self._phases, self._chosen.get(self._study)
-        if chosen in (*phases, *self._tags):
+        (phases, tags), chosen = list_words(self._own), self._chosen.get(self._study)
+        if chosen in (*phases, *tags):
             return (str(chosen),)
         return tuple(phases[:1] if chosen is None else phases) if len(phases) > 1 else ()
 
@@ -393,7 +382,7 @@ class Researcher(QObject):
             text = tr("researcher.sessions_count", sessions=text, n=counts)
         self.page.set_sessions(own, quality, text)
         only = self._only
-        self.page.set_only(self._phases, self._tags, only[0] if len(only) == 1 else "")
+        self.page.set_only(*list_words(own), only[0] if len(only) == 1 else "")
         state = "" if done is None else done.state
         if running and self._of[0] == self._study:
             n = len(self._of[1])

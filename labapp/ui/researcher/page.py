@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base.errors import RecordError
+from labapp.base.naming import NO_PHASE
 from labapp.base.reading import files
 from labapp.base.reading.tables import original
 from labapp.base.report.labels import Labels
@@ -797,6 +798,15 @@ class Results:
     lines: tuple[MeanLine, ...]
     figures: tuple[Path, ...]
     labels: Mapping[str, Labels] = field(default_factory=dict)
+
+
+def list_words(lines: Sequence[SessionSummary]) -> tuple[list[str], list[str]]:
+    """The phases of sessions, in their order, and their tags. A session that has no phase is of one
+    of its own where others have one."""
+    used = [line for line in lines if usable(line)]
+    phases = list(dict.fromkeys(line.phase or NO_PHASE for line in used))
+    tags = sorted({tag for line in used for tag in line.tags})
+    return [] if phases == [NO_PHASE] else phases, tags
 
 
 def read_results(folder: Path) -> Results:
