@@ -273,6 +273,7 @@ def add_sourcedata(
         **({"withdrawn": record.withdrawn} if record.withdrawn else {}),
         **({"decision": record.decision.to_json()} if record.decision else {}),
         **({"move": record.move.to_json()} if record.move else {}),
+        **({"tags": list(record.tags)} if record.tags else {}),
         **({"merged": [each.to_json() for each in record.merged]} if record.merged else {}),
         "deidentified": redacted,
         **({"dates": DATES_MOVED} if record.dates_moved else {}),
