@@ -161,11 +161,12 @@ def _in_words(unit: str) -> dict[str, object]:
     share's, with `digits` after the decimal point."""
     scale = None if unit == "%" else ends_of(unit)
     digits = 0 if all(map(float.is_integer, scale or ())) else 1
-    own = None if scale == (0, 1) else scale
+    own = None if scale == (0.0, 1.0) else scale
     return {"unit": "" if scale else unit, "scale": own, "digits": digits}
 
 
 def _name_factor(factor: str) -> str:
+    """A factor by its label; labapp's own, the model, by its word."""
     label = labelled(factor)
     return say("model") if label == MODEL else label
 
