@@ -86,8 +86,8 @@ STAGES = (
         text outcome: completed, time_expired, skipped (by the moderator) or unfinished
         whole n_planned: questions planned
         whole n_trials: questions that count
-        seconds response_time_s: mean time to the answer; in reconstruction, of questions that
-            ended by Next or Skip
+        seconds response_time_s: mean time to the answer; to Next or Skip where no answer is
+            given
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: of these, answered correctly; “I don't know” is not correct
         number correctness_rate [0-1]: share of answers that are correct
