@@ -177,6 +177,8 @@ PARTICIPANTS = (
         text decided_by_hand: excluded or included: what the researcher decided about the session,
             over the rules; empty where nothing was
         text decision_reason: the reason of that decision; empty in de-identified copies
+        text phase: the phase of the study, as its file said at the start; empty without phases
+        text tags: words given to the session later, with ; between; empty in de-identified copies
         text conditions: the study's variables for this participant, drawn cells in their order
         yes simulated: a program took part, not a person
         text strategy: how that program solved questions (understanding, partial, ascent, random,

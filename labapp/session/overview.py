@@ -87,8 +87,9 @@ class Overview:
             f"{n} {PEOPLE_WORDS[state]}" for state, n in count_states(self.people).items()
         )
         numbers = f"{len(self.people)} ({counts})" if counts else "0"
+        phase = f", phase {study.phase}" if study.phase else ""
         out = [
-            f"{study.title} ({study.id}, version {study.version})",
+            f"{study.title} ({study.id}, version {study.version}{phase})",
             f"Participants so far: {numbers}. Sound: {study.recording.audio}.",
             *self._languages(),
             *self._quotas(),
@@ -203,5 +204,5 @@ def overview(study: str, participants: int, data: Path) -> Overview:
         loaded.study.participants.label(number), cells
     )
     everybody = people_of(data, loaded.study) if covered is None else covered.people
-    problems = list(folder_problems(data / loaded.study.id, everybody))
+    problems = list(folder_problems(data / loaded.study.id))
     return Overview(loaded, everybody, first.parts, plans, participants, covered, problems)

@@ -624,7 +624,7 @@ CONCEPT_MODELS = of(
     number("value", "what it says of the model"),
     via=("repaired",),
 )
-"""A row a model and measure, whoever met it."""
+"""A row per model and measure, no matter who met it."""
 
 CONCEPT_PURITIES = of(
     Purity,
@@ -642,7 +642,7 @@ CONCEPT_PURITIES = of(
     oracle=lambda row: row.repaired.oracle[row.concept][row.other],
     deviation=lambda row: row.repaired.deviation(row.concept, row.other),
 )
-"""A row a model and pair of concepts (paper 001, section 3.1), whoever met it."""
+"""A row per model and pair of concepts (paper 001, section 3.1), no matter who met it."""
 
 CONCEPT_CURVES = of(
     CurvePoint,
@@ -663,7 +663,7 @@ CONCEPT_CURVES = of(
     item="item.item",
 )
 """What the model answers as more and more concepts are set right, without people (paper 001, figure
-5); a row a picture and number, whoever met it."""
+5); a row per picture and number, no matter who met it."""
 
 
 class PictureStage:

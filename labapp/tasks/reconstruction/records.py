@@ -542,8 +542,8 @@ DIALS = of(
     dial=lambda row: "discrete" if row.slider is None else "continuous",
     values=lambda row: row.dial.k if row.slider is None else None,
 )
-"""What the dials of the stages are, whether anybody named them or not: a row a dial of each model,
-whoever met it. Practice is left out."""
+"""What the dials of the stages are, whether anybody named them or not: a row per dial of each
+model, no matter who met it. Practice is left out."""
 
 
 @dataclass(frozen=True, slots=True)
