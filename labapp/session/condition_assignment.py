@@ -600,15 +600,18 @@ class Allocation(Coverage):
                 out.append(SlotLine(slot, self.orders(slot), rows.get(slot, ())))
         return out
 
-    def orders(self, slot: Slot) -> dict[str, tuple[str, ...]]:
-        """By factor within participants its levels in the order of a slot."""
-        levels = {
-            factor: self.models[slot.cell] if own is None else tuple(map(str, own))
+    def levels(self, cell: str) -> dict[str, tuple[str, ...]]:
+        """By factor within participants its levels in a cell, as the study lists them."""
+        return {
+            factor: self.models[cell] if own is None else tuple(map(str, own))
             for factor, own in self.design.within_levels.items()
         }
+
+    def orders(self, slot: Slot) -> dict[str, tuple[str, ...]]:
+        """By factor within participants its levels in the order of a slot."""
         return {
             factor: allocation.by_design(self.design, own, slot, self.seed, self.study, factor)
-            for factor, own in levels.items()
+            for factor, own in self.levels(slot.cell).items()
         }
 
     @cached_property
@@ -618,8 +621,8 @@ class Allocation(Coverage):
         out: dict[str, dict[str, dict[str, list[int]]]] = {}
         for cell in self.rule.cells:
             held = [line.orders for line in self.slots if line.slot.cell == cell and line.held]
-            for factor, levels in self.orders(Slot(cell, 1)).items():
-                table = {level: [0] * len(levels) for level in sorted(levels)}
+            for factor, levels in self.levels(cell).items():
+                table = {level: [0] * len(levels) for level in levels}
                 for orders in held:
                     for place, level in enumerate(orders[factor]):
                         table[level][place] += 1
@@ -633,7 +636,7 @@ class Allocation(Coverage):
 
     def follow_apart(self, cell: str, factor: str) -> int:
         """The same of how often a level follows another one directly."""
-        levels = self.orders(Slot(cell, 1))[factor]
+        levels = self.levels(cell)[factor]
         pairs = Counter({(a, b): 0 for a in levels for b in levels if a != b})
         for line in self.slots:
             if line.slot.cell == cell and line.held:

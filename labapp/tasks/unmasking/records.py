@@ -430,14 +430,15 @@ TABLES = TaskTables(
             "correctness_rate": (
                 number(
                     "threshold",
-                    "adaptive stages: the threshold, percent of the pixels; of several tracks the "
-                    "mean on their scale",
+                    "threshold of an adaptive stage, in percent of the pixels; of several "
+                    "tracks the mean on their scale",
                     "%",
                     lambda stage: stage.threshold[0],
                 ),
                 number(
                     "threshold_se",
-                    "its standard error: of its natural logarithm, or of itself on a linear scale",
+                    "standard error of the threshold; of its natural logarithm, unless the scale "
+                    "is linear",
                     get=lambda stage: stage.threshold[1],
                 ),
             )
