@@ -87,15 +87,15 @@ STAGES = (
         text outcome: completed, time_expired, skipped (by the moderator) or unfinished
         whole n_planned: questions planned
         whole n_trials: questions that count
-        seconds response_time_s: mean over questions that ended by Next or Skip; where answers are
-            handed in, mean time to the answer
+        seconds response_time_s: mean time to the answer; to Next or Skip where no answer is
+            given
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: of these, answered correctly; “I don't know” is not correct
-        number correctness_rate [0-1]: correct / answered
+        number correctness_rate [0-1]: share of answers that are correct
         number threshold: adaptive stages: the level at which as many answers are right as the rule
             seeks (table tracks); of several tracks the mean on their scale
-        number threshold_se: its standard error: of its natural logarithm, or of itself on a linear
-            scale
+        number threshold_se: standard error of the threshold; of its natural logarithm, unless the
+            scale is linear
         text criterion: adaptive stages that last until enough answers are right: reached or missed
         number seq [1-7]: Single Ease Question, 1 very easy to 7 very difficult
         seconds duration_s: working time of the stage
@@ -183,6 +183,8 @@ PARTICIPANTS = (
         text decided_by_hand: excluded or included: what the researcher decided about the session,
             over the rules; empty where nothing was
         text decision_reason: the reason of that decision; empty in de-identified copies
+        text phase: the phase of the study, as its file said at the start; empty without phases
+        text tags: words given to the session later, with ; between; empty in de-identified copies
         text conditions: the study's variables for this participant, drawn cells in their order
         yes simulated: a program took part, not a person
         text strategy: how that program solved questions (understanding, partial, ascent, random,

@@ -281,7 +281,7 @@ ANNOTATIONS = of(
 
 MASKED_PREDICTIONS = (text("study", "id of the study"), *_MASK)
 """What the explained model makes of each masked image that was planned, practice aside: no human
-in the loop. A row an image, method and mask, whoever saw it."""
+in the loop. A row per image, method and mask, no matter who saw it."""
 
 POOL = of(
     Pair,
