@@ -37,14 +37,14 @@ from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import SAFE
 from labapp.analysis.participation import flow_figures
 from labapp.analysis.snapshots import Snapshots, get_attached
-from labapp.analysis.sources import Progress
+from labapp.analysis.sources import Progress, count_phases, describe_phases
 from labapp.analysis.statistic import STATISTICS
 from labapp.analysis.tables import Tables, build_frame, load
 from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, TaskReport, left_out, reports, study_title
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.base import access, leftovers, messages, resources, translations
-from labapp.base.errors import DataFolderError, ExportExists, SetupError
+from labapp.base.errors import DataFolderError, ExportExists, RecordError, SetupError
 from labapp.base.figure_style import USUAL_LOOK, FigureLook, looking
 from labapp.base.parallel.processes import processes
 from labapp.base.reading.tables import Lines, cell
@@ -188,6 +188,8 @@ def analyze(
     *,
     withdrawn: bool = False,
     pilot: bool = False,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
     ratings: Sequence[Path] = (),
     registrations: Sequence[Path] = (),
     workers: int | None = None,
@@ -207,6 +209,8 @@ def analyze(
         the work.
     withdrawn : also use sessions whose participants withdrew and let the data be kept.
     pilot : use pilots alone; without it they are left out.
+    only : use the sessions with any of these tags or phases, and no others.
+    without : use none with one of these.
     ratings : sheets with the ratings of dial names.
     registrations : of studies; the report compares what was done with them.
     workers : processes that read the sessions; None for as many as are useful.
@@ -225,7 +229,8 @@ def analyze(
     Raises
     ------
     ExportExists : `out` holds an analysis already.
-    RecordError : a session cannot be read or was withdrawn.
+    RecordError : a session cannot be read or was withdrawn, none is chosen, or there are several
+        phases of a study and nobody said which.
     RatingError : a sheet does not fit the sessions.
     SetupError : a worker is lost, or the cluster or the file of words cannot be used.
     DataFolderError : `out` cannot be written.
@@ -243,8 +248,17 @@ def analyze(
         return lambda share, what: progress(start + share * (end - start), what)
 
     tables = load(
-        list(paths), part(0.0, 0.5), withdrawn=withdrawn, pilot=pilot, workers=workers, dask=dask
+        list(paths),
+        part(0.0, 0.5),
+        withdrawn=withdrawn,
+        pilot=pilot,
+        only=only,
+        without=without,
+        workers=workers,
+        dask=dask,
     )
+    if not only:
+        _refuse_phases(tables)
     translation, remark = choose_language(tables, language, words)
     findings = Findings.find(tables.included(), ratings, registered)
     try:
@@ -253,7 +267,9 @@ def analyze(
             _beside(tables, workers) as executor,
             looking(look),
             speaking(translation),
-            labelling(labels_of(tables.participants, language_of(translation))),
+            labelling(
+                labels_of(tables.participants, language_of(translation)), listing.measure_labels()
+            ),
         ):
             large = executor.submit(write_snapshots, get_attached(tables), *snapshot_files(folder))
             text = report(
@@ -280,6 +296,21 @@ def analyze(
     if progress is not None:
         progress(1.0, "done")
     return out / REPORT
+
+
+def _refuse_phases(tables: Tables) -> None:
+    """Raise RecordError where a study has several phases: nobody said that they belong together."""
+    people = tables.participants
+    pairs = zip(people["study"], people["phase"].fillna(""), strict=True)
+    for study, phases in count_phases(pairs).items():
+        if len(phases) > 1:
+            together = " ".join(f"--only {phase}" for phase in sorted(phases))
+            raise RecordError(
+                f"The sessions of {study} belong to several phases: {describe_phases(phases)}.",
+                safe="No analysis was made.",
+                todo=f"Name the phase to analyse, such as --only {max(phases)}. "
+                f"To analyse them together, name them all: {together}.",
+            )
 
 
 def _beside(tables: Tables, workers: int | None) -> AbstractContextManager[Executor]:

@@ -86,11 +86,11 @@ STAGES = (
         text outcome: completed, time_expired, skipped (by the moderator) or unfinished
         whole n_planned: questions planned
         whole n_trials: questions that count
-        seconds response_time_s: mean over questions that ended by Next or Skip; where answers are
-            handed in, mean time to the answer
+        seconds response_time_s: mean time to the answer; to Next or Skip where no answer is
+            given
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: of these, answered correctly; “I don't know” is not correct
-        number correctness_rate [0-1]: correct / answered
+        number correctness_rate [0-1]: share of answers that are correct
         number seq [1-7]: Single Ease Question, 1 very easy to 7 very difficult
         seconds duration_s: working time of the stage
         whole skips_taken_back: times the moderator skipped the rest of the stage and took that
@@ -177,6 +177,8 @@ PARTICIPANTS = (
         text decided_by_hand: excluded or included: what the researcher decided about the session,
             over the rules; empty where nothing was
         text decision_reason: the reason of that decision; empty in de-identified copies
+        text phase: the phase of the study, as its file said at the start; empty without phases
+        text tags: words given to the session later, with ; between; empty in de-identified copies
         text conditions: the study's variables for this participant, drawn cells in their order
         yes simulated: a program took part, not a person
         text strategy: how that program solved questions (understanding, partial, ascent, random,

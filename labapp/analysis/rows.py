@@ -201,6 +201,7 @@ class SessionRecords:
     coding: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     codes_completed: tuple[str, ...] = ()
     merged: tuple[Merged, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -215,11 +216,12 @@ class SessionRecords:
         study_title: str | None = None,
         speech: SessionSpeech | None = None,
         merged: tuple[Merged, ...] = (),
+        tags: tuple[str, ...] = (),
     ) -> SessionRecords:
         """Fold all events of one session; withdrawn: see `fold_inclusion_status`; decision: by
         hand; instruments: its copies of the questionnaires, by id, for their words; study_title:
         as its copy of the study file has it; speech: what was said and how it was coded; merged:
-        answers of other tools.
+        answers of other tools; tags: words that people gave it.
 
         Raises RecordError when its plan cannot be read, when something happened in a part that its
         task does not know, or when nobody says whose coding counts; SessionError for a kind of part
@@ -264,6 +266,7 @@ class SessionRecords:
             coding,
             () if speech is None else speech.completed_codes,
             merged,
+            tags,
         )
         failed = records.failed_rules()
         status = records.inclusion_status.failing(failed).decided(decision)
@@ -507,6 +510,8 @@ _PARTICIPANTS = of(
     excluded_because=lambda session: ", ".join(session.inclusion_status.failed) or None,
     decided_by_hand="inclusion_status.decision.verdict",
     decision_reason=lambda session: session.inclusion_status.reason or None,
+    phase=lambda session: session.totals.planned.phase or None,
+    tags=lambda session: "; ".join(session.tags) or None,
     conditions=lambda session: conditions(session.totals.planned.assignment) or None,
     # A stage of several blocks has one.
     models=lambda session: ", ".join(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import groupby
@@ -48,7 +49,7 @@ from labapp.analysis.task_report import (
     without_sections,
 )
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, SHOWN_ROWS, format_first_rows, records
+from labapp.base.report.listing import NONE, SHOWN_ROWS, format_first_rows, quoted, records
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -90,6 +91,7 @@ def study(
         f"{name} (SHA-256 {', '.join(f'{sha}…' for sha in files)}). "
         f"Completed: {int(own['complete'].sum())} of {count(len(own), 'session')}."
     )
+    yield from _phases_and_tags(own)
     analyses = findings.of.get(default_analyses())
     results = None if analyses is None else analyses.studies.get(name)
     targets = {
@@ -174,6 +176,20 @@ def sessions(participants: pd.DataFrame) -> Html:
     )
     listed = format_first_rows(names, rows, numeric=(5, 6, 7, 9), most=None)
     return details(f"The list of {count(len(rows), 'session')}", listed)
+
+
+def _phases_and_tags(own: pd.DataFrame) -> Iterator[Html]:
+    """How many sessions each phase and each tag has; nothing where there are none."""
+    if phases := Counter(own["phase"].dropna()):
+        versions = own.groupby("phase")["study_version"].unique()
+        told = (
+            f"{phase} {n} (v{', v'.join(map(str, sorted(versions[phase])))})"
+            for phase, n in sorted(phases.items())
+        )
+        yield paragraph(f"Sessions by phase and version of the study file: {', '.join(told)}.")
+    if tags := Counter(tag for some in own["tags"].dropna() for tag in some.split("; ")):
+        told = (f"{tag} {n}" for tag, n in sorted(tags.items()))
+        yield paragraph(f"Sessions by tag: {', '.join(told)}.")
 
 
 def _naturally_sorted(rows: pd.DataFrame) -> pd.DataFrame:
@@ -419,7 +435,7 @@ def _questionnaires(tables: Tables) -> Iterator[str]:
     items = tables.worded[tables.worded["check"].isna()]
     counts = {name: items[items["instrument"] == name]["item"].nunique() for name in asked}
     named = [
-        f"“{questionnaire_name(tables.worded, name)}”{f' ({n})' if n else ''}"
+        quoted(questionnaire_name(tables.worded, name)) + (f" ({n})" if n else "")
         for name, n in counts.items()
     ]
     if named:
@@ -577,7 +593,7 @@ def _words(row: dict[str, Any], former: Sequence[str]) -> Html:
     now = (row["text"] or "") if row["taken_back"] else row["text_now"]
     known = {row["text_now"], now}
     earlier = [words for words in dict.fromkeys(former) if words and words not in known]
-    before = Verbatim(" → ".join(f"“{words}”" for words in earlier))
+    before = Verbatim(" → ".join(map(quoted, earlier)))
     return format_revised_text(Verbatim(f"{number}{now}"), before, taken_back=row["taken_back"])
 
 

@@ -22,9 +22,10 @@ from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import SnapshotFile, SnapshotGroup, Who
 from labapp.base.errors import RecordError
-from labapp.base.naming import natural
+from labapp.base.naming import NO_PHASE, natural
 from labapp.base.report.page import count
 from labapp.models.representations.card import hash_installed_card
+from labapp.record.journal.decisions import Choice
 from labapp.record.journal.merged import Merged
 from labapp.record.journal.opening import (
     SessionPlace,
@@ -37,6 +38,8 @@ from labapp.record.journal.opening import (
 Progress = Callable[[float, str], None]
 """Called with the share that is done (0..1) and what is being done."""
 
+ALL = Choice()
+"""Every session."""
 PILOTS = "All of these sessions are pilots: trial runs, which are not part of the study."
 
 
@@ -46,6 +49,7 @@ def read_sessions(
     *,
     withdrawn: bool = False,
     pilot: bool = False,
+    choice: Choice = ALL,
     workers: int | None = 1,
     dask: str | None = None,
 ) -> tuple[list[Read], SnapshotFile, list[str], list[TableSession]]:
@@ -55,9 +59,10 @@ def read_sessions(
     A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
     the data root, the data root itself), or else a folder of bundles. withdrawn: read sessions too
     whose participants withdrew and let the data be kept; they do not count, and are left out
-    otherwise. pilot: trial runs alone, which are left out otherwise. workers, dask: who reads them
-    (see `fold_all`). Raises RecordError when a path holds no session, one cannot be read or should
-    be deleted, or two different sessions have the same labels.
+    otherwise. pilot: trial runs alone, which are left out otherwise. choice: by tags and phases.
+    workers, dask: who reads them (see `fold_all`). Raises RecordError when a path holds no session,
+    none is chosen, one cannot be read or should be deleted, or two different sessions have the same
+    labels.
     """
     sessions_found = [
         place for path in paths for item in places(path) for place in session_places(item)
@@ -68,6 +73,7 @@ def read_sessions(
     file = SnapshotFile()
     notes: list[str] = []
     others: list[str] = []
+    not_chosen: list[Folded] = []
     left: list[WithdrawnSession] = []
     studies: dict[Path, str] = {}
     # Closed, so that workers end here whatever happens.
@@ -79,12 +85,16 @@ def read_sessions(
                 progress(done / len(sessions_found), f"reading {place.name}")
             folded = next(sessions)
             if isinstance(folded, WithdrawnSession):
-                left += [folded] if folded.pilot == pilot else []
+                taken = folded.pilot == pilot and choice.takes(folded.phase, folded.tags)
+                left += [folded] if taken else []
                 continue
             if folded.pilot != pilot:
                 others.append(Path(folded.source).name)
                 continue
             who = folded.who
+            if not choice.takes(folded.phase, folded.tags):
+                not_chosen.append(folded)
+                continue
             if not place.prefix:
                 studies[place.path.resolve().parent] = who[0]
             if who in chosen and _better(chosen[who], folded, notes) is not folded:
@@ -101,7 +111,8 @@ def read_sessions(
             todo="If your consent form covers it, use --withdrawn: the sessions are then in the "
             "tables, but count in no metric.",
         )
-    _tell_left_out(others, bool(read), pilot, notes)
+    _tell_left_out(others, bool(read or not_chosen), pilot, notes)
+    _tell_choice(choice, chosen.values(), not_chosen, notes)
     gone = _list_withdrawn(sessions_found, chosen.values(), left, studies)
     if gone:
         people = count(len({(each.study, each.participant) for each in gone}), "participant")
@@ -183,6 +194,39 @@ def _tell_left_out(others: list[str], any_read: bool, pilot: bool, notes: list[s
             todo="Leave --pilot out." if pilot else "Use --pilot to analyse pilots separately.",
         )
     notes.append(f"Left out, because they are {are}: {', '.join(others)}.")
+
+
+def _tell_choice(
+    choice: Choice, chosen: Collection[Folded], left: Sequence[Folded], notes: list[str]
+) -> None:
+    """A note on the sessions that were not chosen, and on phases that are together; RecordError
+    where none was chosen."""
+    if not chosen and left:
+        words = sorted({word for each in left for word in (each.phase or NO_PHASE, *each.tags)})
+        raise RecordError(
+            f"No session is chosen by {choice}.",
+            safe="No analysis was made.",
+            todo=f"These sessions have the phases and tags: {', '.join(words)}.",
+        )
+    if choice != ALL:
+        names = ", ".join(Path(each.source).name for each in left) or "none"
+        notes.append(f"Sessions were chosen by {choice}. Left out: {names}.")
+    for study, phases in count_phases((each.who[0], each.phase) for each in chosen).items():
+        if len(phases) > 1:
+            notes.append(f"Analysed together: phases of {study}: {describe_phases(phases)}.")
+
+
+def count_phases(sessions: Iterable[tuple[str, str]]) -> dict[str, Counter[str]]:
+    """By study how many sessions each phase has. sessions: study and phase of each."""
+    result: dict[str, Counter[str]] = {}
+    for study, phase in sessions:
+        result.setdefault(study, Counter())[phase or NO_PHASE] += 1
+    return result
+
+
+def describe_phases(phases: Mapping[str, int]) -> str:
+    """Phases with their numbers of sessions, in words."""
+    return ", ".join(f"{phase} ({n})" for phase, n in sorted(phases.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Wh
 from labapp.analysis.sources import Progress, Read, read_sessions
 from labapp.analysis.task_records import Columns, Row
 from labapp.base.naming import natural
+from labapp.record.journal.decisions import Choice
 from labapp.record.journal.merged import MergedColumn
 
 _DTYPES: dict[Kind, str] = {
@@ -216,6 +217,8 @@ def load(
     *,
     withdrawn: bool = False,
     pilot: bool = False,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
     workers: int | None = 1,
     dask: str | None = None,
 ) -> Tables:
@@ -229,6 +232,8 @@ def load(
     withdrawn : read sessions too whose participants withdrew and let the data be kept; they are
         marked and do not count.
     pilot : read trial runs, and nothing else; without it they are left out, with a note.
+    only : read the sessions with any of these tags or phases, and no others.
+    without : read none with one of these.
     workers : processes that read; 1 is this one alone, None as many as are worth it. In a script
         (not in a notebook) more than one needs `if __name__ == "__main__":` around the call.
     dask : address of a Dask scheduler whose workers read instead. They need the same versions and
@@ -259,6 +264,7 @@ def load(
         progress,
         withdrawn=withdrawn,
         pilot=pilot,
+        choice=Choice(tuple(only), tuple(without)),
         workers=workers,
         dask=dask,
     )

@@ -55,7 +55,7 @@ simulate main.simulate_: Simulate participants on a virtual clock, without windo
 studies studies.studies_app: Study files: new, list, show, check, diff, texts, instruments, consent,
     preview, schema.
 sessions sessions.sessions_app: Recorded sessions: list, show, verify, recover, exclude, include,
-    move, backup, withdraw, consent, resume.
+    move, tag, backup, withdraw, consent, resume.
 participants participants.participants_app: Participants' answers from other tools: merge.
 code coding.code_app: Coding of recorded sessions: open, segment, speakers, check, schema, diff,
     history, verify, status, assign, done, lock, agree, adjudicate, redact, pack, receive, quotes,

@@ -342,6 +342,8 @@ def analyze(
     out: Path,
     withdrawn: bool = False,
     pilot: bool = False,
+    only: list[str] | None = None,
+    without: list[str] | None = None,
     ratings: list[Path] | None = None,
     registration: list[Path] | None = None,
     figure_width: str | None = None,
@@ -363,6 +365,9 @@ def analyze(
 
     paths: Sessions, bundles, or folders that contain them.
     --pilot: Analyse only pilots. By default pilots are left out.
+    --only WORD: Analyse only sessions with this tag or phase (`none`: without a phase). Can be
+        repeated: sessions with any of them.
+    --without WORD: Leave out sessions with this tag or phase. Can be repeated.
     --ratings FILE.csv: A labels_to_rate.csv of an earlier analysis that a rater has filled in.
         Repeat the option for each rater.
     --registration PATH: The folder that `labapp plan --preregister` wrote. The report lists what
@@ -395,6 +400,8 @@ def analyze(
             progress,
             withdrawn=withdrawn,
             pilot=pilot,
+            only=only or (),
+            without=without or (),
             ratings=ratings or (),
             registrations=registration or (),
             workers=workers,
@@ -548,9 +555,9 @@ code redact:
 code open:
     All codes are stored.
     Run the same command again: the session opens where you left it.
-sessions recover, sessions exclude, sessions include, code segment, code speakers, code assign, code
-done, code lock, code adjudicate, participants merge, code receive, code import, videos align,
-videos remove, models title, models remove:
+sessions recover, sessions exclude, sessions include, sessions tag, code segment, code speakers,
+code assign, code done, code lock, code adjudicate, participants merge, code receive, code import,
+videos align, videos remove, models title, models remove:
     Each change so far is stored completely. The rest was not made.
     Run the same command again: finished parts are kept.
 models train, concepts train:

@@ -35,16 +35,26 @@ sessions_app = make_group("sessions", "labapp sessions list")
 
 
 @sessions_app.command("list")
-def sessions_list(data: Path | None = None, json_: bool = False) -> None:
+def sessions_list(
+    only: list[str] | None = None,
+    without: list[str] | None = None,
+    data: Path | None = None,
+    json_: bool = False,
+) -> None:
     """List recorded sessions and their state.
 
     Example: labapp sessions list
+
+    --only WORD: List only sessions with this tag or phase. Can be repeated.
+    --without WORD: Leave out sessions with this tag or phase. Can be repeated.
     """
+    from labapp.record.journal.decisions import Choice
     from labapp.record.journal.opening import line
     from labapp.record.journal.sessions import list_problems, list_sessions
 
     warn_of_wide(data)
-    rows = list_sessions(data_folder(data))
+    choice = Choice(tuple(only or ()), tuple(without or ()))
+    rows = [row for row in list_sessions(data_folder(data)) if choice.takes(row.phase, row.tags)]
     if json_:
         say_json([row.to_json() for row in rows])
         return
@@ -126,6 +136,29 @@ def sessions_include(
     --reason: The reason (optional).
     """
     _decide(session, data, included=True, reason=reason, json_=json_)
+
+
+@sessions_app.command("tag")
+def sessions_tag(
+    session: completion.Session,
+    tags: list[str] | None = None,
+    remove: list[str] | None = None,
+    data: Path | None = None,
+    json_: bool = False,
+) -> None:
+    """Give a session tags, by which sessions can be found and chosen, or remove some.
+
+    Example: labapp sessions tag sub-P01_ses-1_20260102T030405Z left-handed "excluded late"
+
+    tags: Words of your own.
+    --remove TAG: A tag to remove. Can be repeated.
+    """
+    from labapp.session.withdrawal import change_tags
+
+    path = session_path(session, data).absolute()
+    after = change_tags(path, tags or (), remove or ())
+    done = {"session": path.name, "tags": after}
+    say_either(json_, done, [f"{path.name}: {', '.join(after) or 'no tags'}"], say)
 
 
 @sessions_app.command("move")

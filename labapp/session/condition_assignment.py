@@ -2,10 +2,10 @@
 
 The emptiest cells are drawn first, and ties are broken by lot, so that every round draws without
 replacement; in a declared design the first free slot of the emptiest cell is handed out. A cell is
-full once as many participants as it needs are included or still running; whoever is excluded, ended
-early or withdrew gives the place back, condition and order, and is replaced. The journals are
-the truth: `assignments.sqlite` beside the session folders holds a row a session, is compared with
-the folders at every use, and is made anew from them if it is lost.
+full once as many participants as it needs are included or still running. A participant who is
+excluded, ends early or withdraws gives the place back, condition and order, and is replaced. The
+journals are the truth: `assignments.sqlite` next to the session folders holds a row per session, is
+compared with the folders at every use, and is made again from them if it is lost.
 
 Also how far a study that hands out places has come: who holds each, and how many are still wanted.
 """
@@ -123,11 +123,28 @@ def cells_of(person: Person[CellAssignment]) -> tuple[str, ...]:
 
 
 def people_of(data: Path, study: Study) -> list[Person[CellAssignment]]:
-    """Everybody who came for a study, in line with the folders; nothing is written."""
-    rows = session_states(data / study.id)
+    """Everybody who came for the study, or its present phase, in line with the folders; nothing is
+    written."""
+    rows = _of_phase(data / study.id, session_states(data / study.id), study)
     if study.languages or study.quotas:
         rows = [_with_facts(data / study.id / row.folder, row) for row in rows]
     return people(rows, Visits.of(study.design))
+
+
+def _of_phase(folder: Path, rows: list[CellAssignment], study: Study) -> list[CellAssignment]:
+    """The sessions that are not known to be of another phase of the study; folder: the study's."""
+    if not study.phase:
+        return rows
+    return [row for row in rows if _read_phase(folder / row.folder) in (None, study.phase)]
+
+
+def _read_phase(path: Path) -> str | None:
+    """The phase of a session; None where its journal does not say, or is not there (yet)."""
+    try:
+        rows = read_rows(path, (SessionPlanned.kind,)) if path.is_dir() else []
+        return next((str(each.payload.get("phase", "")) for each, _ in payloads(rows)), None)
+    except RecordError:
+        return None
 
 
 def _with_facts(path: Path, row: CellAssignment) -> CellAssignment:
@@ -183,9 +200,9 @@ def session_states(study: Path) -> list[CellAssignment]:
     return [row for row in rows if row.state != "gone" or row.folder not in renamed]
 
 
-def folder_problems(study: Path, everybody: Sequence[Person[CellAssignment]]) -> Iterator[str]:
-    """What is wrong with the session folders of a study, a sentence each; study: its folder,
-    everybody: who was found in it."""
+def folder_problems(study: Path) -> Iterator[str]:
+    """What is wrong with the session folders of a study, a sentence each; study: its folder."""
+    everybody = people(session_states(study), Visits())
     for person in everybody:
         for row in person.sessions:
             if row.owner:
@@ -292,6 +309,7 @@ class AssignmentLedger:
         self._study = loaded.study
         self._path = data / loaded.study.id / ASSIGNMENTS
         self._rows = session_states(self._path.parent) if rule_of(loaded.study) else []
+        self._own = _of_phase(self._path.parent, self._rows, loaded.study)
 
     def draw(self, participant: str, seed: int | None = None) -> tuple[str, ...]:
         """The participant's cells; () in a study without. Raises StudyFull.
@@ -301,11 +319,11 @@ class AssignmentLedger:
         rule = rule_of(self._study)
         if rule is None:
             return ()
-        for row in reversed(self._rows):
+        for row in reversed(self._own):
             if row.participant == participant and rule.knows(row.cells):
                 return row.cells
         used = self._study.seed if seed is None else seed
-        held = count_held_cells(people(self._rows, Visits.of(self._study.design)))
+        held = count_held_cells(people(self._own, Visits.of(self._study.design)))
         return rule.draw(held, used, self._study.id, participant)
 
     def enter(self, name: str, cells: tuple[str, ...]) -> None:
@@ -582,15 +600,18 @@ class Allocation(Coverage):
                 out.append(SlotLine(slot, self.orders(slot), rows.get(slot, ())))
         return out
 
-    def orders(self, slot: Slot) -> dict[str, tuple[str, ...]]:
-        """By factor within participants its levels in the order of a slot."""
-        levels = {
-            factor: self.models[slot.cell] if own is None else tuple(map(str, own))
+    def levels(self, cell: str) -> dict[str, tuple[str, ...]]:
+        """By factor within participants its levels in a cell, as the study lists them."""
+        return {
+            factor: self.models[cell] if own is None else tuple(map(str, own))
             for factor, own in self.design.within_levels.items()
         }
+
+    def orders(self, slot: Slot) -> dict[str, tuple[str, ...]]:
+        """By factor within participants its levels in the order of a slot."""
         return {
             factor: allocation.by_design(self.design, own, slot, self.seed, self.study, factor)
-            for factor, own in levels.items()
+            for factor, own in self.levels(slot.cell).items()
         }
 
     @cached_property
@@ -600,8 +621,8 @@ class Allocation(Coverage):
         out: dict[str, dict[str, dict[str, list[int]]]] = {}
         for cell in self.rule.cells:
             held = [line.orders for line in self.slots if line.slot.cell == cell and line.held]
-            for factor, levels in self.orders(Slot(cell, 1)).items():
-                table = {level: [0] * len(levels) for level in sorted(levels)}
+            for factor, levels in self.levels(cell).items():
+                table = {level: [0] * len(levels) for level in levels}
                 for orders in held:
                     for place, level in enumerate(orders[factor]):
                         table[level][place] += 1
@@ -615,7 +636,7 @@ class Allocation(Coverage):
 
     def follow_apart(self, cell: str, factor: str) -> int:
         """The same of how often a level follows another one directly."""
-        levels = self.orders(Slot(cell, 1))[factor]
+        levels = self.levels(cell)[factor]
         pairs = Counter({(a, b): 0 for a in levels for b in levels if a != b})
         for line in self.slots:
             if line.slot.cell == cell and line.held:

@@ -47,7 +47,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.look import Look
 from labapp.record.events.registry import Pauses
-from labapp.study import inclusion
+from labapp.study import inclusion, results
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import EarlyDebrief
@@ -121,7 +121,9 @@ class SessionState(State, frozen=True):
     noted : by the seq of its event.
     blind : whether the console hides what is on the screen, None where the journal does not say.
     look : what the participant's window shows besides.
-    answers : what the parts so far left for those after them, see `PartMachine.answers`.
+    answers : what the parts so far left for those after them, see `PartMachine.answers` and
+        `PartMachine.results`.
+    rights : by id of a part that conditions name, see `PartMachine.rights`.
     full, met : the study's quotas that were full when the session began, and those that the
         participant falls under.
     previewed : whether it is shown without a participant, who might not be asked all of it.
@@ -146,6 +148,7 @@ class SessionState(State, frozen=True):
     blind: bool | None = None
     look: Look = Look()
     answers: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    rights: Mapping[str, Sequence[bool]] = msgspec.field(default_factory=dict)
     full: frozenset[str] = frozenset()
     met: frozenset[str] = frozenset()
     previewed: bool = False
@@ -606,11 +609,27 @@ class SessionMachine:
             if (result := task.result(state.part_state)) is not None:
                 state = replace(state, result=Result(state.index, result))
             state = replace(state, answers={**state.answers, **task.answers(state.part_state)})
+            if self.parts[state.index].named:
+                state = self._with_results(state)
             record = replace(
                 state.records[payload.index], ended_ns=event.t_ns, outcome=payload.outcome
             )
             state = replace(state, records=_put(state.records, payload.index, record))
         return state
+
+    def _with_results(self, state: SessionState) -> SessionState:
+        """The state with what later parts may depend on of the part that ended, all blocks of its
+        stage together."""
+        part, task = self.parts[state.index], self.tasks[state.index]
+        rights = {**state.rights, part.id: task.rights(state.part_state)}
+        stages = stages_of(self.parts).values()
+        blocks = next((blocks for blocks in stages if part in blocks), [part])
+        every = [right for block in blocks for right in rights.get(block.id, ())]
+        named = dict(task.results(state.part_state))
+        if every:
+            named[results.RIGHT] = sum(every) / len(every)
+        answers = {f"{part.named}.{name}": (value,) for name, value in named.items()}
+        return replace(state, answers={**state.answers, **answers}, rights=rights)
 
     def _passing_over(self, state: SessionState, index: int, outcome: str) -> SessionState:
         """The state after a part was skipped, or left out, before it began. Texts behind a stage

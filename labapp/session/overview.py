@@ -87,8 +87,9 @@ class Overview:
             f"{n} {PEOPLE_WORDS[state]}" for state, n in count_states(self.people).items()
         )
         numbers = f"{len(self.people)} ({counts})" if counts else "0"
+        phase = f", phase {study.phase}" if study.phase else ""
         out = [
-            f"{study.title} ({study.id}, version {study.version})",
+            f"{study.title} ({study.id}, version {study.version}{phase})",
             f"Participants so far: {numbers}. Sound: {study.recording.audio}.",
             *self._languages(),
             *self._quotas(),
@@ -174,11 +175,13 @@ class Overview:
 
 
 def _put_first(line: str, labels: Labels) -> str:
-    """A line of a list with the label of the name that it begins with, in the same columns."""
+    """A line of a list with labels for the name that it begins with, in the same columns, and for
+    the names of an order."""
     name = re.fullmatch(r"(\s*)(\S.*?)(\s\s.*)?", line)
     if name is None:
         return line
-    return f"{name[1]}{labels.put(name[2]):{len(name[2])}}{name[3] or ''}"
+    rest = re.sub(r"\S+(?: \S+)* → .*?(?=  )", lambda order: labels.put(order[0]), name[3] or "")
+    return f"{name[1]}{labels.put(name[2]):{len(name[2])}}{rest}"
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:
@@ -201,5 +204,5 @@ def overview(study: str, participants: int, data: Path) -> Overview:
         loaded.study.participants.label(number), cells
     )
     everybody = people_of(data, loaded.study) if covered is None else covered.people
-    problems = list(folder_problems(data / loaded.study.id, everybody))
+    problems = list(folder_problems(data / loaded.study.id))
     return Overview(loaded, everybody, first.parts, plans, participants, covered, problems)

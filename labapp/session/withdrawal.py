@@ -15,7 +15,7 @@ import errno
 import json
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -35,6 +35,7 @@ from labapp.base.errors import (
     UsageError,
 )
 from labapp.base.messages import Message
+from labapp.base.naming import NO_PHASE
 from labapp.base.reading import files
 from labapp.base.resources import PILOT, pilot_root, twin_of
 from labapp.coding.annotations.codebook import quoting, store_version, versions_of
@@ -63,6 +64,8 @@ from labapp.record.journal.decisions import (
     forget_comments,
     moves,
     note_move,
+    set_tags,
+    tags,
     withdrawals,
 )
 from labapp.record.journal.decisions import comment_lines as lines_of
@@ -472,6 +475,45 @@ def _of_place(folder: Path) -> Iterator[str]:
             )
 
 
+LONGEST_TAG, MOST_TAGS = 40, 30
+"""Characters of a tag, and how many a session has."""
+
+
+def change_tags(folder: Path, add: Iterable[str], remove: Iterable[str] = ()) -> list[str]:
+    """Give a session tags, or take some away; all that it has then.
+
+    Raises UsageError for a tag that is none, one to remove that is not there, and where nothing
+    changes; RecordError where it is no session, is damaged, or its participant withdrew;
+    DataFolderError.
+    """
+    _over(folder, running=True)
+    before = tags(folder.parent).get(folder.name, ())
+    added = [_check_tag(tag) for tag in add]
+    removed = [" ".join(tag.split()) for tag in remove]
+    if unknown := [tag for tag in removed if tag not in before]:
+        raise UsageError(
+            f"{folder.name} has no tag {unknown[0]!r}.",
+            todo=f"It has: {', '.join(before) or 'none'}.",
+        )
+    after = tuple(dict.fromkeys(tag for tag in (*before, *added) if tag not in removed))
+    if after == before:
+        raise UsageError(f"{folder.name} already has these tags.")
+    if len(after) > MOST_TAGS:
+        raise UsageError(f"A session has at most {MOST_TAGS} tags.")
+    set_tags(folder, after)
+    return list(after)
+
+
+def _check_tag(given: str) -> str:
+    tag = " ".join(given.split())
+    if not tag or len(tag) > LONGEST_TAG or tag == NO_PHASE or set(tag) & set(",;"):
+        raise UsageError(
+            f"{given!r} is not a tag.",
+            todo=f"Write 1 to {LONGEST_TAG} characters without , and ; (not {NO_PHASE!r}).",
+        )
+    return tag
+
+
 def _reason(given: str, needed: str) -> str:
     """A reason on one line. needed: the error where it is missing."""
     reason = " ".join(given.split())
@@ -484,11 +526,12 @@ def _reason(given: str, needed: str) -> str:
     return reason
 
 
-def _over(folder: Path) -> SessionSummary:
-    """The session of this folder, about which something can be decided."""
+def _over(folder: Path, *, running: bool = False) -> SessionSummary:
+    """The session of this folder, about which something can be decided. running: also while it
+    runs."""
     SessionFolder(folder).require_journal()
     line = summary(folder)
-    if line.state == "running":
+    if line.state == "running" and not running:
         raise SessionBusy(
             f"{folder.name} is running.", todo="Decide when it is over and its window is closed."
         )

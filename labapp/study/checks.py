@@ -31,7 +31,9 @@ from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import among, never, places_of_parts
 from labapp.study.partial import Partial
+from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item
+from labapp.study.results import find_never
 from labapp.study.schema import Study
 from labapp.study.when import Leaf, holds, is_answer, leaves, names
 
@@ -239,6 +241,11 @@ def find_unquoted_levels(path: Path, located: Located) -> Iterator[StudyError]:
             )
 
 
+Before = dict[str, frozenset[str] | None]
+"""What conditions can name in front of a point: questionnaires, and named tasks, these with their
+results."""
+
+
 @dataclass
 class _QuestionnairePlace:
     """Where a questionnaire is asked.
@@ -247,12 +254,12 @@ class _QuestionnairePlace:
     ----------
     at : in the study file.
     scopes : the variables of everybody who is asked there.
-    before : the questionnaires that some of them were asked before, in the same session.
+    before : what some of them met before in the same session, see `Before`.
     """
 
     at: Path_
     scopes: list[Scope] = field(default_factory=list)
-    before: dict[str, None] = field(default_factory=dict)
+    before: Before = field(default_factory=dict)
 
     def values(self, name: str) -> tuple[Value, ...]:
         """The values that a variable has there; nothing where there is none of that name."""
@@ -293,34 +300,61 @@ def part_faults(
     study: Study,
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[LabappError]:
-    """Every answer on which an item of the flow depends and that is not given before it, or never
-    so. path, located: the study file; instruments: as in `asking_faults`."""
-    places: dict[Path_, tuple[Item, dict[str, None]]] = {}
+    """Every answer or result on which an item of the flow depends and that is not given before it,
+    or never so, and names of what has no results. path, located: the study file; instruments: as in
+    `asking_faults`."""
+    places: dict[Path_, tuple[Item, Before]] = {}
     if any(map(is_answer, chain.from_iterable(names(i.only_if) for i in items_of(study.flow)))):
         for at, item, _, before in _walk_everybody(study):
-            places.setdefault(at, (item, {}))[1].update(before)
+            met = places.setdefault(at, (item, {}))[1]
+            met.update(before)
+            met.pop(item.name or "", None)  # it would decide about its own later parts
     problems = {
+        Problem(located.line((*at, "name")), format_path((*at, "name")), what)
+        for at, item in walk_items(study.flow)
+        for what in _find_name_faults(item, study)
+    }
+    problems |= {
         Problem(located.line((*at, "only_if", *leaf.place)), format_path((*at, "only_if")), what)
         for at, (item, before) in places.items()
         for leaf in leaves(item.only_if)
         if is_answer(leaf.name)
-        for what in _of_another(None, leaf.name, leaf.wanted, tuple(before), instruments)
+        for what in _of_another(None, leaf.name, leaf.wanted, before, instruments)
     }
     if problems:
         yield make_document_error(path, sorted(problems), "study")
 
 
-def _walk_everybody(study: Study) -> Iterator[tuple[Path_, Item, Scope, dict[str, None]]]:
+def _find_name_faults(item: Item, study: Study) -> Iterator[str]:
+    """What is wrong with the name of an item's results."""
+    if item.name is not None and not _results_of(item):
+        yield "found a name; allowed: with stages or a practice whose answers are right or wrong"
+    if item.name in {asked for each in items_of(study.flow) for asked in each.instruments()}:
+        yield f"found {item.name!r}; allowed: a name that no questionnaire of the flow has"
+
+
+def _results_of(item: Item) -> frozenset[str]:
+    if item.inside():
+        return frozenset()
+    return registry.task_type_of_item(item).results(item.task_stages() or item)
+
+
+def _walk_everybody(study: Study) -> Iterator[tuple[Path_, Item, Scope, Before]]:
     """Every item of the flow as participants of every condition and session meet it: where it
-    stands, the variables there, and the questionnaires that were asked before."""
+    stands, the variables there, and what they met before."""
     at = {id(item): place for place, item in walk_items(study.flow)}
     for number, drawn in allocation.variants(study):
         for session in allocation.sessions_of(study):
             given = allocation.place_of(study, number, drawn, session)
-            before: dict[str, None] = {}
+            before: Before = {}
             for item, scope in unroll(study.flow, given.scope, given.turns):
                 yield at[id(item)], item, scope, dict(before)
-                before |= dict.fromkeys(item.instruments())
+                before |= _add_results(item) | dict.fromkeys(item.instruments())
+
+
+def _add_results(item: Item) -> Before:
+    """By its name what an item gives to those behind it."""
+    return {} if item.name is None else {item.name: _results_of(item)}
 
 
 def _places(study: Study) -> dict[str, list[_QuestionnairePlace]]:
@@ -328,6 +362,7 @@ def _places(study: Study) -> dict[str, list[_QuestionnairePlace]]:
     it."""
     places: dict[tuple[Path_, str], _QuestionnairePlace] = {}
     for where, item, scope, before in _walk_everybody(study):
+        before |= _add_results(item)
         for name in item.instruments():
             place = places.setdefault((where, name), _QuestionnairePlace(where))
             place.scopes.append(scope)
@@ -355,14 +390,12 @@ def _faults(
     for index, item in enumerate(instrument.items):
         impossible = False
         for name in filter(is_answer, item.piped):
-            before = tuple(place.before)
-            for what in _of_another(instrument.id, name, None, before, instruments):
+            for what in _of_another(instrument.id, name, None, place.before, instruments):
                 yield ("items", index, "text"), f"{{answer:{name}}}: {what}"
         for leaf in leaves(item.only_if):
             name = leaf.name
             if is_answer(name):
-                before = tuple(place.before)
-                told = _of_another(instrument.id, name, leaf.wanted, before, instruments)
+                told = _of_another(instrument.id, name, leaf.wanted, place.before, instruments)
             elif name in own:
                 clash = f"{name} is an item and a variable of the study: rename the item"
                 told = iter([clash] if name in place.names() else [])
@@ -400,18 +433,26 @@ def _of_another(
     instrument: str | None,
     name: str,
     wanted: Any,
-    before: tuple[str, ...],
+    before: Before,
     instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[str]:
-    """Why an item of another questionnaire never decides, or has no answer that can be shown.
-    instrument: the one that names it, None for a part; wanted: the answers that decide; None where
-    its answer is shown."""
+    """Why an item of another questionnaire, or a result, never decides, or has no answer that can
+    be shown. instrument: the one that names it, None for a part; wanted: the answers that decide;
+    None where its answer is shown."""
     of, _, own = name.partition(".")
     if of == instrument:
         return  # told by the questionnaire itself
     if of not in before:
         earlier = ", ".join(before) or "none"
-        yield f"the questionnaire {of!r} is not asked before it; before it are asked: {earlier}"
+        yield f"nothing called {of!r} is asked before it; before it are asked: {earlier}"
+        return
+    if (results := before[of]) is not None:
+        if wanted is None:
+            yield f"{name} is no answer and cannot be shown"
+        elif own not in results:
+            yield f"{of} has no result {own!r}; it has: {', '.join(sorted(results))}"
+        else:
+            yield from find_never(name, own, wanted)
         return
     if of not in instruments:
         return  # it cannot be read, which is told there

@@ -197,7 +197,9 @@ class Planner:
                 if isinstance(left := settle(item.only_if, scope), dict):
                     own["only_if"] = left
                 for part in task_type.plan(item.task_stages() or item, scope, place, self):
-                    yield part.model_copy(update=own) if own else part
+                    judged = part.has_trials and (part.measures or item.task_stages() is None)
+                    named = {"named": item.name} if item.name and judged else {}
+                    yield part.model_copy(update=own | named) if own or named else part
                 if not introduced:
                     yield from self._incentive(scope, place)
                     introduced = True

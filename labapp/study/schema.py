@@ -6,10 +6,17 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from labapp.base.documents import LANGUAGE, SLUG, Language, Path_, Strict, faults_at, refuse_again
-from labapp.base.naming import LABEL, NotReserved, find_name_problem
+from labapp.base.naming import LABEL, NO_PHASE, NotReserved, find_name_problem
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
 from labapp.study.design import (
@@ -46,10 +53,17 @@ def _number_in(pattern: str, label: str) -> int | None:
     return None
 
 
+def _some_phase(phase: str) -> str:
+    if phase == NO_PHASE:
+        raise ValueError(f"another name: {NO_PHASE!r} means sessions without a phase")
+    return phase
+
+
 PILOT = "pilot"
 """Before the label of a pilot's participant."""
 
 StudyId = Annotated[str, Field(pattern=SLUG, max_length=80), NotReserved]
+Phase = Annotated[str, Field(pattern=SLUG, max_length=40), AfterValidator(_some_phase)]
 PATTERN = re.compile(r"[A-Za-z0-9]{0,30}\{(0?(:0?[0-9]{0,2}d?)?)\}[A-Za-z0-9]{0,30}")
 """A format of one number of at most 99 digits. Others can do what no label needs: `{:0900000000d}`
 writes a gigabyte."""
@@ -204,6 +218,8 @@ class Study(Strict):
         not know yet.
     version : a whole number from 1. Increase it when the study changes; old sessions keep their
         version.
+    phase : the phase of the study, such as `pilot` or `main`. Each session records it. Phases are
+        analysed separately and have places of their own.
     language : the language of the participant's screens and texts: `en`, `de`, or another one with
         texts (`labapp studies texts NAME --missing`).
     presentation : `improved`: with corrections since the papers (the practice does not ask what
@@ -256,6 +272,7 @@ class Study(Strict):
     summary: str = Field(default="", max_length=160)
     minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
+    phase: Phase = ""
     language: str = Field(default="en", pattern=LANGUAGE)
     languages: tuple[Language, ...] = Field(default=(), max_length=20)
     fallback_language: str | None = Field(default=None, pattern=LANGUAGE)

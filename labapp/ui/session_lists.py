@@ -179,6 +179,7 @@ class SessionLists(QObject):
         page.remarked.connect(self.remark)
         page.decided.connect(self.decide)
         page.moved.connect(self.move)
+        page.tagged.connect(self.tag)
         view.interrupted.leave_requested.connect(self.leave)
         view.coding_opened.connect(self._show_coding)
 
@@ -282,6 +283,14 @@ class SessionLists(QObject):
 
         with mistakes.show_errors(self._view.show_error, tr("sessions.not_moved")):
             self._say(move_pilot(path, into_study, reason)[1])
+        self.refresh()
+
+    def tag(self, path: Path, added: Sequence[str], removed: Sequence[str]) -> None:
+        """Give a session tags, or take some away."""
+        from labapp.session.withdrawal import change_tags
+
+        with mistakes.show_errors(self._view.show_error, tr("sessions.tags_unkept")):
+            change_tags(path, added, removed)
         self.refresh()
 
     def _say(self, lines: Iterable[str]) -> None:

@@ -195,6 +195,13 @@ def test_what_a_session_is_is_told_in_values(tmp_path: Path) -> None:
         *run("sessions", "show", session), *run("sessions", "list", "--data", tmp_path / "data"),
     ):  # fmt: skip
         assert (facts["decision"], facts["decision_reason"]) == ("excluded", "Feueralarm")
+    assert run("sessions", "tag", session, "left-handed", "glasses")
+    tagged = run("sessions", "tag", session, "--remove", "glasses")
+    assert tagged == {"session": session.name, "tags": ["left-handed"]}
+    listed = ("sessions", "list", "--data", tmp_path / "data")
+    (facts,) = run(*listed, "--only", "left-handed")
+    assert facts["tags"] == ["left-handed"]
+    assert run(*listed, "--without", "left-handed") == []
 
 
 @pytest.mark.parametrize(

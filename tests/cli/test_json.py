@@ -123,6 +123,7 @@ def test_every_field_of_the_page_is_printed(
     run("sessions", "show", coded)
     run("sessions", "verify", coded)
     run("sessions", "exclude", coded, "--reason", "alarm")
+    run("sessions", "tag", coded, "glasses")
     run("sessions", "include", coded, "--reason", "no alarm")
     (tmp_path / "disk").mkdir()
     assert run("sessions", "backup", "--to", tmp_path / "disk", *data)["done"]

@@ -52,6 +52,7 @@ COMMANDS = {
     "sessions exclude": "{session} --reason why",
     "sessions include": "{session}",
     "sessions move": "{session} --to study --reason why",
+    "sessions tag": "{session} glasses",
     "sessions backup": "--to {images}",
     "sessions withdraw": "{session} --keep --yes",
     "sessions consent": "{session} --out {new.pdf}",

@@ -147,7 +147,12 @@ def write(folder: Path, *changes: tuple[str, str]) -> Path:
         ("{people.used: never}, {p", "{people.used: nevr}, {p", 14, "never 'nevr'; it is one of"),
         ("people.age: {above: 40}", "people.age: {above: 99}", 14, "from 18 to 99: it is never"),
         ("people.age: {above: 40}", "people.used: {above: 9}", 14, "people.used has no number"),
-        ("people.age: {above: 40}", "later.sure: {above: 9}", 14, "'later' is not asked before it"),
+        (
+            "people.age: {above: 40}",
+            "later.sure: {above: 9}",
+            14,
+            "nothing called 'later' is asked before it",
+        ),
         ("people.age: {above: 40}", "hnt: x", 14, "there is no variable 'hnt' here"),
         ('only_if: {hint: "with", any', 'only_if: {hint: "wth", any', 14, "hint is never 'wth'"),
         (

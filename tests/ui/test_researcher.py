@@ -326,6 +326,38 @@ def test_what_is_ticked_goes_with_the_copy(qtbot: QtBot, tmp_path: Path) -> None
     assert wanted == [CopyRequest(tmp_path), CopyRequest(tmp_path, ("sav",))]
 
 
+def test_a_phase_or_tag_is_chosen_and_phases_are_never_mixed_unasked(
+    researcher: Researcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(Job, "start", lambda job, arguments: started.append(arguments))
+    page = researcher.page
+    researcher.set_sessions([line()])
+    assert page.only.isHidden()
+    researcher.set_sessions(
+        [
+            line(id="a", path=Path("a"), phase="main", tags=("glasses",)),
+            line(id="b", path=Path("b"), phase="main"),
+            line(id="c", path=Path("c"), phase="trial", tags=("glasses",)),
+        ]
+    )
+    assert not page.only.isHidden()
+    options = [page.only.itemText(at) for at in range(page.only.count())]
+    assert options == ["All sessions", "Tag glasses", "Phase main", "Phase trial"]
+    assert page.only.currentText() == "Phase main", "the newest, and the page says so"
+    expected = [(["a", "b"], "--only main"), (["a", "c"], "--only glasses"),
+                (["a", "b", "c"], "--only main --only trial")]  # fmt: skip
+    for chosen, (paths, words) in zip(("", "Tag glasses", "All sessions"), expected, strict=True):
+        if chosen:
+            at = options.index(chosen)
+            page.only.setCurrentIndex(at)
+            page.only.activated.emit(at)
+            assert page.only.currentText() == chosen
+        page.analyse.click()
+        assert started[-1][1 : 1 + len(paths)] == paths
+        assert " ".join(started[-1][3 + len(paths) :]) == words
+
+
 def test_without_sessions_there_is_nothing_to_do(researcher: Researcher) -> None:
     researcher.set_sessions([])
     page = researcher.page

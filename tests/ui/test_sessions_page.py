@@ -235,6 +235,31 @@ def test_who_does_not_count_can_be_included_with_or_without_a_reason(
     assert page.exclude.text() == "Exclude…"
 
 
+def test_tags_are_changed_in_place_and_searched_for(page: SessionsPage, qtbot: QtBot) -> None:
+    tagged = replace(LINES[0], tags=("left-handed", "glasses"), phase="main")
+    page.set_lines([tagged, LINES[1]])
+    choose(page, "P10")
+    told: list[object] = []
+    page.tagged.connect(lambda *what: told.append(what))
+    qtbot.mouseClick(page.tag, LEFT)
+    asking = page.deciding
+    assert asking.reason.text() == "left-handed, glasses"
+    assert asking.reason.accessibleName().startswith("Tags, such as")
+    qtbot.keyClick(asking.reason, Qt.Key.Key_Return)
+    assert told == [], "nothing is written where nothing changed"
+    qtbot.mouseClick(page.tag, LEFT)
+    asking.reason.setText(" glasses , tired,")
+    qtbot.keyClick(asking.reason, Qt.Key.Key_Return)
+    assert told == [(tagged.path, ["tired"], ["left-handed"])]
+    for word, shown in (("left-hand", ["P10"]), ("main", ["P10"]), ("blue", [])):
+        page.search.setText(word)
+        assert [row.participant for row in page.table.sessions.rows] == shown
+    page.search.clear()
+    page.set_lines([replace(LINES[1], withdrawn="keep")])
+    choose(page, "P2")
+    assert not page.tag.isEnabled()
+
+
 def test_one_enter_withdraws_nobody_and_another_row_ends_the_question(
     page: SessionsPage, qtbot: QtBot
 ) -> None:

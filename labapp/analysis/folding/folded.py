@@ -51,7 +51,8 @@ class Folded:
     who: study, participant and session label; place: where it was read; source: that in words;
     events: rows of its journal; tables: a piece by table (see `pieces`), empty where it has no row;
     snapshots: theirs, packed; cards: by model the hash of its card at the session; remarks: what
-    was found of its annotations that the reader should know; merged: answers of other tools.
+    was found of its annotations that the reader should know; merged: answers of other tools; phase,
+    tags: by which sessions are chosen.
     """
 
     who: tuple[str, str, str]
@@ -66,6 +67,8 @@ class Folded:
     cards: Mapping[str, str]
     remarks: tuple[str, ...] = ()
     merged: tuple[Merged, ...] = ()
+    phase: str = ""
+    tags: tuple[str, ...] = ()
 
     @property
     def fullness(self) -> tuple[int, bool]:
@@ -86,6 +89,8 @@ class WithdrawnSession:
     who: tuple[str, str, str]
     pilot: bool
     cells: tuple[str, ...]
+    phase: str = ""
+    tags: tuple[str, ...] = ()
 
 
 def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | WithdrawnSession:
@@ -114,7 +119,12 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
             planned = record.planned
             labels = (planned.study, planned.participant, planned.session)
             return WithdrawnSession(
-                str(record.name), labels, record.pilot, read_cells(planned.assignment)
+                str(record.name),
+                labels,
+                record.pilot,
+                read_cells(planned.assignment),
+                planned.phase,
+                record.tags,
             )
     if broken := check_chain(record.rows):
         raise RecordError(
@@ -136,6 +146,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
         study_title=title_of(record),
         speech=speech,
         merged=record.merged,
+        tags=record.tags,
     )
     cards = {
         payload.model: payload.card_sha256
@@ -157,6 +168,8 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
         cards,
         remarks,
         session.merged,
+        record.planned.phase,
+        session.tags,
     )
 
 

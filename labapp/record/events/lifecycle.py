@@ -151,6 +151,7 @@ class SessionPlanned(Payload):
     declared : what the study says of its design, exclusion, missing data, analysis and hypotheses,
         as in its file; empty where it says nothing of it.
     pilot : whether it is a trial run, which is kept apart and never analysed with the others.
+    phase : of the study, as its file said then; empty where it said none.
     """
 
     study: Word
@@ -167,6 +168,7 @@ class SessionPlanned(Payload):
     replicates: dict[str, Word] = field(default_factory=dict)
     declared: Annotated[dict[str, Any], KEPT] = field(default_factory=dict)
     pilot: bool = False
+    phase: Word = ""
 
 
 @kind("participant.simulated")

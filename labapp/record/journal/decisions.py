@@ -1,5 +1,5 @@
-"""Who was excluded from a study, or counted all the same, by hand, and which pilots were moved into
-it or back: `decisions.jsonl`, beside its session folders.
+"""Who was excluded from a study, or counted all the same, by hand, which pilots were moved into it
+or back, and the tags of sessions: `decisions.jsonl`, beside its session folders.
 
 A finished journal is not written to, so that the decision is kept here with its reason: a line a
 decision, only ever added. The last one on a session counts. A line that a crash cut off decides
@@ -26,7 +26,7 @@ whole in a later one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +35,7 @@ from typing import Any
 from labapp.base import durable
 from labapp.base.clock import utc_text
 from labapp.base.errors import DataFolderError, RecordError
+from labapp.base.naming import NO_PHASE
 from labapp.base.reading import files
 from labapp.base.reading.values import json_value
 from labapp.record.events.lifecycle import SessionPlanned
@@ -87,6 +88,46 @@ class Move:
         return cls(entry["pilot"], str(entry.get("text", "")), str(entry.get("utc", "")))
 
 
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """All words by which people find a session from now on. utc: since when, empty in a copy whose
+    dates are moved."""
+
+    words: tuple[str, ...]
+    utc: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"utc": self.utc, "tags": list(self.words), "text": ""}
+
+    @classmethod
+    def of(cls, entry: object) -> Tags | None:
+        """What a line, or a bundle, says; None where it says nothing of tags."""
+        if not isinstance(entry, dict) or not isinstance(entry.get("tags"), list):
+            return None
+        return cls(tuple(map(str, entry["tags"])), str(entry.get("utc", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which sessions are used, by their tags and phases. only: those with any of these words, empty
+    for all; without: but none with one of these."""
+
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def takes(self, phase: str, tags: Collection[str]) -> bool:
+        """Whether a session is used."""
+        words = {*tags, phase or NO_PHASE}
+        return (not self.only or not words.isdisjoint(self.only)) and words.isdisjoint(self.without)
+
+    def __str__(self) -> str:
+        """As options of a command."""
+        return " ".join(
+            [f"--only {word!r}" for word in self.only]
+            + [f"--without {word!r}" for word in self.without]
+        )
+
+
 def decisions(study: Path) -> dict[str, Decision]:
     """The decision that counts on each session of a study, by the names of their folders."""
     read = ((entry["session"], Decision.of(entry)) for entry in _entries(study))
@@ -98,6 +139,12 @@ def moves(study: Path) -> dict[str, Move]:
     folders. A line counts where the session has arrived: one that did not is still where it was."""
     read = ((entry["session"], Move.of(entry)) for entry in _entries(study))
     return {name: move for name, move in read if move is not None}
+
+
+def tags(study: Path) -> dict[str, tuple[str, ...]]:
+    """The tags of each session of a study that has any, by the names of their folders."""
+    read = ((entry["session"], Tags.of(entry)) for entry in _entries(study))
+    return {name: entry.words for name, entry in read if entry is not None}
 
 
 def is_pilot(session: Path, planned: SessionPlanned) -> bool:
@@ -127,6 +174,11 @@ def decide(session: Path, included: bool, reason: str) -> Decision:
     return decision
 
 
+def set_tags(session: Path, words: Collection[str]) -> None:
+    """Write down all tags of the session in this folder, on the disk. Raises DataFolderError."""
+    add(session, Tags(tuple(words), utc_text(datetime.now(UTC))).to_json())
+
+
 def add(session: Path, line: Mapping[str, Any], log: str = DECISIONS) -> None:
     """Add a line about the session of this folder to a log beside it, on the disk. Raises
     DataFolderError."""
@@ -152,7 +204,7 @@ def decision_problems(study: Path) -> list[str]:
     return [
         f"{path}, line {number}: damaged; it decides nothing"
         for number, (_, entry) in enumerate(lines, start=1)
-        if Decision.of(entry) is None and Move.of(entry) is None
+        if Decision.of(entry) is None and Move.of(entry) is None and Tags.of(entry) is None
     ]
 
 

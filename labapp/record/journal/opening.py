@@ -18,7 +18,7 @@ from labapp.base.reading import archives, files
 from labapp.base.reading.values import json_value
 from labapp.record.events import Event
 from labapp.record.journal import layout
-from labapp.record.journal.decisions import Decision, Move, Withdrawal, withdrawals
+from labapp.record.journal.decisions import Decision, Move, Tags, Withdrawal, withdrawals
 from labapp.record.journal.flac import FLAC, FlacTree
 from labapp.record.journal.layout import FolderTree, Tree, ZipTree
 from labapp.record.journal.merged import Merged
@@ -193,6 +193,7 @@ def read_bundled_record(tree: Tree, source: str) -> Record:
     content = tree.read(layout.JOURNAL_PARQUET, LARGEST_JOURNAL)
     rows = rows_of(content, f"{source}/{layout.JOURNAL_PARQUET}")
     left = str(facts.get("withdrawn", ""))
+    tagged = Tags.of(facts)
     return Record(
         "bundle",
         source,
@@ -202,6 +203,7 @@ def read_bundled_record(tree: Tree, source: str) -> Record:
         bundled_withdrawal=left,
         bundled_decision=Decision.of(facts.get("decision")),
         bundled_move=Move.of(facts.get("move")),
+        bundled_tags=() if tagged is None else tagged.words,
         bundled_merged=_merged(facts, source),
         deidentified=bool(facts.get("deidentified")),
         dates_moved=facts.get("dates") == layout.DATES_MOVED,
@@ -312,6 +314,9 @@ def line(session: SessionSummary) -> str:
     moved = ", a pilot" if session.pilot else ""
     if session.moved and not session.pilot:
         moved = f", moved from the pilots: {session.moved}"
+    words = [f"phase {session.phase}"] if session.phase else []
+    words += [f"tag {tag}" for tag in session.tags]
+    moved = "".join(f", {word}" for word in words) + moved
     end = f"{moved}{exported}{decision.rstrip(': ')}{left.get(session.withdrawn, '')}"
     return f"{session.id}  {session.study}  {state}, {length}, {sound}{end}"
 
@@ -339,6 +344,8 @@ def _facts(record: Record) -> dict[str, Any]:
         "withdrawn": record.withdrawn or None,
         "decision": record.decision.verdict if record.decision else None,
         "decision_reason": record.decision.reason if record.decision else None,
+        "phase": planned.phase or None,
+        "tags": list(record.tags),
         "pilot": record.pilot,
         "moved": record.move.reason if record.move else None,
         "length_s": round(record.working_s, 3),

@@ -17,7 +17,14 @@ from labapp.record.events import Event, Payload, lifecycle
 from labapp.record.events.lifecycle import Agreement, BlindingSet, SessionPlanned, SessionReopened
 from labapp.record.events.registry import KINDS, Pauses, kinds_of
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
-from labapp.record.journal.decisions import Decision, Move, decisions, moves, withdrawal_of
+from labapp.record.journal.decisions import (
+    Decision,
+    Move,
+    decisions,
+    moves,
+    tags,
+    withdrawal_of,
+)
 from labapp.record.journal.layout import ENVIRONMENT, STUDY, FolderName, Tree
 from labapp.record.journal.merged import Merged, of_session
 from labapp.record.journal.read import Row, payloads, plausible
@@ -35,7 +42,8 @@ class Record:
     journal; state: complete, ended_early, interrupted (no orderly end), or running (held by a
     process right now); bundled_withdrawal: what a bundle says of a withdrawal (see `withdrawn`);
     bundled_decision: of a decision by hand (see `decision`); bundled_move: of a move between the
-    study and its pilots (see `move`); bundled_merged: of answers of other tools (see `merged`);
+    study and its pilots (see `move`); bundled_tags: of tags (see `tags`); bundled_merged: of
+    answers of other tools (see `merged`);
     deidentified, dates_moved: whether it is a de-identified copy, and its dates are not the true
     ones.
     """
@@ -49,6 +57,7 @@ class Record:
     bundled_withdrawal: str = ""
     bundled_decision: Decision | None = None
     bundled_move: Move | None = None
+    bundled_tags: tuple[str, ...] = ()
     bundled_merged: tuple[Merged, ...] = ()
     deidentified: bool = False
     dates_moved: bool = False
@@ -103,6 +112,16 @@ class Record:
         else:
             move = self.bundled_move
         return Move(move.pilot, "") if move is not None and self.redacted else move
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The words that people gave it; none in a de-identified copy, for a person wrote them."""
+        if self.redacted:
+            return ()
+        if self.kind == "session":
+            folder = Path(self.source)
+            return tags(folder.parent).get(folder.name, ())
+        return self.bundled_tags
 
     @property
     def merged(self) -> tuple[Merged, ...]:

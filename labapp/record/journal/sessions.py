@@ -43,6 +43,7 @@ from labapp.record.journal.decisions import (
     list_withdrawals,
     moves,
     of_person,
+    tags,
     withdrawal_of,
     withdrawal_problems,
 )
@@ -72,8 +73,9 @@ class SessionSummary:
     the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
     what is to become of the data; decision: excluded or included where that was decided by hand,
     and decision_reason why; pilot: whether it is a trial run, kept apart from the study; moved: why
-    it was moved from the pilots into the study, or back, empty where it never was; comments: the
-    moderator's, oldest first; problem: why it is damaged.
+    it was moved from the pilots into the study, or back, empty where it never was; phase: of the
+    study, empty where it has none; tags: words that people gave it; comments: the moderator's,
+    oldest first; problem: why it is damaged.
     """
 
     id: str
@@ -96,6 +98,8 @@ class SessionSummary:
     decision_reason: str = ""
     pilot: bool = False
     moved: str = ""
+    phase: str = ""
+    tags: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -160,13 +164,18 @@ def summary(folder: Path) -> SessionSummary:
     own = comments(folder.parent).get(folder.name, ())
     decision = decisions(folder.parent).get(folder.name)
     line = replace(line, exported=exported, withdrawn=withdrawn, comments=own)
-    return apply_decision(line, decision, moves(folder.parent).get(folder.name))
+    move = moves(folder.parent).get(folder.name)
+    return apply_decision(line, decision, move, tags(folder.parent).get(folder.name, ()))
 
 
 def apply_decision(
-    line: SessionSummary, decision: Decision | None, move: Move | None = None
+    line: SessionSummary,
+    decision: Decision | None,
+    move: Move | None = None,
+    words: tuple[str, ...] = (),
 ) -> SessionSummary:
-    """A session's line with the decision that was made by hand."""
+    """A session's line with the decision that was made by hand, and its tags."""
+    line = replace(line, tags=words) if words != line.tags else line
     if decision is not None:
         line = replace(line, decision=decision.verdict, decision_reason=decision.reason)
     if move is not None:
@@ -238,6 +247,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "not_counted": summary.not_counted,
         "withdrawn": summary.withdrawal,
         "pilot": planned.pilot,
+        "phase": planned.phase,
     }
 
 
@@ -341,6 +351,7 @@ _KEPT: dict[str, tuple[type, ...]] = {
     "not_counted": (list,),
     "withdrawn": (str,),
     "pilot": (bool,),
+    "phase": (str,),
 }
 """What the cache keeps of a line; the rest is in the folder's name, or in the logs beside it."""
 
@@ -385,6 +396,7 @@ class _Logs:
     withdrawn: dict[str, Withdrawal] | None
     decisions: dict[str, Decision]
     moves: dict[str, Move]
+    tags: dict[str, tuple[str, ...]]
 
 
 class SessionIndex:
@@ -479,7 +491,7 @@ class SessionIndex:
             withdrawn = list_withdrawals(study)
         except RecordError:
             withdrawn = None
-        by_hand = decisions(study), moves(study)
+        by_hand = decisions(study), moves(study), tags(study)
         return _Logs(stamp, bundles(study), comments(study), withdrawn, *by_hand)
 
 
@@ -566,7 +578,9 @@ def _with_logs(own: SessionSummary, folder: Path, logs: _Logs) -> SessionSummary
     comments = logs.comments.get(folder.name, ())
     if (exported, withdrawn, comments) != (own.exported, own.withdrawn, own.comments):
         own = replace(own, exported=exported, withdrawn=withdrawn, comments=comments)
-    return apply_decision(own, logs.decisions.get(folder.name), logs.moves.get(folder.name))
+    name = folder.name
+    by_hand = logs.decisions.get(name), logs.moves.get(name), logs.tags.get(name, ())
+    return apply_decision(own, *by_hand)
 
 
 def _stamp(*paths: str) -> _Stamp:

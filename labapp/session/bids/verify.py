@@ -62,6 +62,7 @@ from labapp.record.journal.opening import (
 )
 from labapp.record.journal.read import Pairs, check_database, check_journal, check_rows
 from labapp.record.journal.record import AudioFile, Record
+from labapp.session.bids.branches import check_branches
 from labapp.session.bids.contents import (
     ABSENT,
     check_stimuli,
@@ -184,7 +185,7 @@ def _check_session(report: VerifyReport, folder: Path) -> None:
 
 
 def _check_events(report: VerifyReport, record: Record, journal: str, place: object) -> None:
-    """One walk over the events: whether they are what was written, and all in a table. journal:
+    """Whether the events are what was written, all in a table, and what the plan decides. journal:
     the name of their file; place: of the session."""
     report.count("events", len(record.rows))
     unknown: list[str] = []
@@ -193,7 +194,7 @@ def _check_events(report: VerifyReport, record: Record, journal: str, place: obj
         check_rows(record.rows, journal, lambda pairs: unknown.extend(check_known(record, pairs))),
     )
     if report.ok:  # of a damaged journal the damage is told already
-        report.problems += [f"{place}: {what}" for what in unknown]
+        report.problems += [f"{place}: {what}" for what in (*unknown, *check_branches(record))]
 
 
 def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: bool) -> None:

@@ -7,10 +7,10 @@ decision (`level.chosen`, `track.ended`); where a session is resumed or replayed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isclose
+from math import isclose, sqrt
 from typing import Any
 
 from labapp.base.documents import Strict
@@ -18,7 +18,11 @@ from labapp.record.events import Payload
 from labapp.record.events.trials import LevelChosen, TrackEnded
 from labapp.study import conditions
 from labapp.study.adaptive import AnyRule
+from labapp.study.adaptive.counting import Criterion
 from labapp.study.adaptive.rule import Estimate, Levels, Progress
+
+CRITERION, REACHED, MISSED = "criterion", "reached", "missed"
+THRESHOLD = "threshold"
 
 
 class PlannedTrack(Strict):
@@ -133,6 +137,26 @@ class Tracks(Strict):
 
     def find_threshold(self, progress: Progress) -> Estimate | None:
         return self.rule.find_threshold(self.scale, progress)
+
+    def average(self, estimates: Sequence[Estimate | None]) -> tuple[float | None, float | None]:
+        """The threshold of a part and its standard error, by those of its tracks: their mean on
+        the scale; None where a track has none."""
+        known = [estimate for estimate in estimates if estimate is not None]
+        if not known or len(known) < len(estimates):
+            return None, None
+        value = self.scale.value(sum(each.x for each in known) / len(known))
+        errors = [each.se for each in known if each.se is not None]
+        if len(errors) < len(known):
+            return value, None
+        return value, sqrt(sum(error**2 for error in errors)) / len(known)
+
+    def results(self, state: Tracking) -> dict[str, str | float]:
+        """What conditions of later items can name (`labapp.study.results`)."""
+        if isinstance(self.rule, Criterion):
+            reached = all(track.over == CRITERION for track in state.tracks)
+            return {CRITERION: REACHED if reached else MISSED}
+        threshold, _ = self.average([self.find_threshold(track) for track in state.tracks])
+        return {} if threshold is None else {THRESHOLD: threshold}
 
 
 def plan_tracks(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator
 
-from labapp.base.documents import Strict, refuse_again
+from labapp.base.documents import WORD, Strict, refuse_again
 from labapp.study.when import Condition
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ class Item(Strict):
     ----------
     only_if : for whom the item is shown: variables of the study's assignment or design with the
         value, or the list of values, as `{hint: "with"}`, and answers to earlier questionnaires, as
-        `{people.used: often}` or `{people.age: {above: 17}}`. `any`, `all` (lists of such) and
-        `not` put conditions together.
+        `{people.used: often}` or `{people.age: {above: 17}}`, and results of earlier tasks (see
+        `name`). `any`, `all` (lists of such) and `not` put conditions together.
+    name : what conditions call the results of the stages, or of the practice, as in
+        `{training.right: {above: 0.7}}`.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -48,6 +50,7 @@ class Item(Strict):
     """Whether it stands at the end of the flow, once, and nowhere else."""
 
     only_if: Condition = Field(default_factory=dict)
+    name: str | None = Field(default=None, pattern=WORD)
 
     def texts(self) -> tuple[str, ...]:
         """Names of the texts it shows, with `{language}` and variables in them."""

@@ -142,6 +142,16 @@ class PartMachine(ABC, Generic[S]):
         """What later parts can depend on once it is over, by names that say where it is from."""
         return {}
 
+    def rights(self, state: S) -> Sequence[bool]:
+        """Of each of its questions that is over, whether it was answered rightly; empty where no
+        answer is right."""
+        return ()
+
+    def results(self, state: S) -> Mapping[str, Value]:
+        """What conditions can name besides the share of right answers, see
+        `labapp.study.results`."""
+        return {}
+
     def told(self, state: S, answers: Mapping[str, tuple[Value, ...]]) -> S:
         """The state at its beginning, with what the parts before it left in `answers`."""
         return state

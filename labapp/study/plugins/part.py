@@ -86,7 +86,7 @@ class Kept(Strict):
     @model_serializer(mode="wrap")
     def _without_empty(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = serialise(self)
-        later = ("levels", "only_if", "chart", "adaptive")
+        later = ("levels", "only_if", "named", "chart", "adaptive")
         return {key: value for key, value in fields.items() if value or key not in later}
 
 
@@ -104,6 +104,7 @@ class PlannedPart(Kept):
     levels : by factor of the study's design that is met within participants, the level that the
         part is of; the model of a stage is told by the stage itself.
     only_if : the answers without which it is left out (see `labapp.study.when`); empty: none.
+    named : what conditions call its results; empty where none can name them.
     """
 
     timed: ClassVar[bool] = False
@@ -120,6 +121,7 @@ class PlannedPart(Kept):
     title: str
     levels: dict[str, str] = Field(default_factory=dict)
     only_if: Condition = Field(default_factory=dict)
+    named: str = ""
 
     introduces: ClassVar[bool] = False
     """Whether it is a text that belongs to the stage or the practice right behind it."""

@@ -50,6 +50,7 @@ class QuestionsState(Generic[Q]):
     trial : Question or None
         The present question; None before the first.
     outcomes : of the questions that are over.
+    rights : of each of these, whether its answer was right.
     stage_started_ns : when the first question was on the screen.
     outcome : how the stage ended; None before.
     attempt : at the whole stage, from 1.
@@ -64,6 +65,7 @@ class QuestionsState(Generic[Q]):
     outcome: str | None = None
     attempt: int = 1
     highest: int = 1
+    rights: tuple[bool, ...] = ()
 
     def again(self, attempt: int) -> Self:
         """The stage from its beginning."""
@@ -112,6 +114,13 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
     @abstractmethod
     def answered(self, question: Q) -> bool:
         """Whether *Next* leads on."""
+
+    def right(self, question: Q) -> bool | None:
+        """Whether the answer to a question is right; None without one, or where none is."""
+        return None
+
+    def rights(self, state: S) -> Sequence[bool]:
+        return state.rights
 
     def attempt(self, state: S) -> int:
         return max(state.attempt, state.highest)
@@ -174,7 +183,8 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
             return state
         if isinstance(payload, TrialEnded):
             if payload.outcome != machine.INTERRUPTED:
-                state = replace(state, outcomes=(*state.outcomes, payload.outcome))
+                rights = (*state.rights, self.right(question) is True)
+                state = replace(state, outcomes=(*state.outcomes, payload.outcome), rights=rights)
             return replace(state, trial=replace(question, outcome=payload.outcome))
         if isinstance(payload, self.shown):
             working_ns = pauses.working_ns(event.t_ns)

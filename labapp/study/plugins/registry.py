@@ -183,6 +183,14 @@ class TaskType(ABC, Generic[P]):
         back; None for nothing."""
         return None
 
+    def results(self, item: Any) -> frozenset[str]:
+        """What conditions of later items can name of an item, of `labapp.study.results`; nothing
+        where no answer is right.
+
+        item : one of `items`, or of `stages`.
+        """
+        return frozenset()
+
     achieves: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """What `achieved` can add to, by name, each in words for tables and bundles."""
 

@@ -27,6 +27,7 @@ from labapp.study.plugins.questions import QuestionsMachine, QuestionsState
 from labapp.tasks.judging import events, performance
 from labapp.tasks.judging.events import PerformanceComputed
 from labapp.tasks.judging.plan import (
+    VERDICT,
     Exercise,
     JudgingPart,
     PhotoQuestion,
@@ -135,6 +136,11 @@ class JudgingMachine(QuestionsMachine[JudgingState, PhotoTrial]):
 
     def missing(self, trial: PhotoTrial) -> tuple[PhotoQuestion, ...]:
         return missing(self.questions(trial), trial)
+
+    def right(self, question: PhotoTrial) -> bool | None:
+        """By the last of the questions by which the performance is told."""
+        asked = performance.list_scored_questions(self.part.task)[-1]
+        return None if question.right is None else question.right.get(asked)
 
     def initial(self, pauses: Pauses) -> JudgingState:
         return JudgingState(pauses)
@@ -268,6 +274,9 @@ class WarmUpTask(JudgingMachine):
 
     def answered(self, question: PhotoTrial) -> bool:
         return question.judged
+
+    def right(self, question: PhotoTrial) -> bool | None:
+        return None if question.right is None else question.right[VERDICT]
 
     def answer(self, question: PhotoTrial, command: Command) -> Sequence[Payload]:
         match command:

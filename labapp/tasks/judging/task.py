@@ -35,6 +35,7 @@ from labapp.study.plugins.machine import PagesMachine, PagesState, PartMachine, 
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext, QuestionPictures
 from labapp.study.plugins.registry import MachineContext, TaskType, Values, Words
+from labapp.study.results import list_results
 from labapp.tasks.judging import machine, performance
 from labapp.tasks.judging.events import TREE, CloseDescription, OpenDescription, PhotoJudged
 from labapp.tasks.judging.machine import JudgingState
@@ -89,6 +90,9 @@ class Judging(TaskType[AnyPart]):
         elif isinstance(item, WarmUpItem):
             own = "warm-up"
         return _find_only_kind(key.removeprefix("judging_")) in (None, own)
+
+    def results(self, item: JudgingStages | MethodItem | WarmUpItem) -> frozenset[str]:
+        return frozenset() if isinstance(item, MethodItem) else list_results(None)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)

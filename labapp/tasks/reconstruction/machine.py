@@ -174,6 +174,9 @@ class ReconstructionTask(machine.StageMachine[StageState]):
     seed: int
     participant: str
 
+    def rights(self, state: StageState) -> Sequence[bool]:
+        return [outcome == "solved" for outcome in state.outcomes]
+
     @property
     def inactivity_ns(self) -> int:
         return round(self.part.inactivity_s * NS)

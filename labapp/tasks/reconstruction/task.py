@@ -16,6 +16,7 @@ from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PartPictures, PictureContext
 from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
+from labapp.study.results import list_results
 from labapp.tasks.reconstruction import planner as planning
 from labapp.tasks.reconstruction.events import TrialSolved
 from labapp.tasks.reconstruction.machine import (
@@ -81,6 +82,13 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
         self, item: ReconstructionTutorial | ReconstructionPractice | Stages, key: str
     ) -> bool:
         return not key.startswith("mark_") or (isinstance(item, Stages) and item.marks)
+
+    def results(
+        self, item: ReconstructionTutorial | ReconstructionPractice | Stages
+    ) -> frozenset[str]:
+        if isinstance(item, ReconstructionTutorial) or (isinstance(item, Stages) and item.marks):
+            return frozenset()
+        return list_results(None)
 
     def score(self, payload: TrialSolved) -> Mapping[str, bool]:
         return {"solved": True}

@@ -188,6 +188,9 @@ class SingleDimensionTask(QuestionsMachine[SingleState, ChoiceQuestion]):
     def answered(self, question: ChoiceQuestion) -> bool:
         return question.answered
 
+    def right(self, question: ChoiceQuestion) -> bool | None:
+        return question.right
+
     def answer(self, question: ChoiceQuestion, command: Command) -> Sequence[Payload]:
         if not question.open:
             return ()

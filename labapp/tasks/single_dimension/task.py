@@ -15,6 +15,7 @@ from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.pictures import PictureContext
 from labapp.study.plugins.registry import MachineContext, TaskType
 from labapp.study.representations import stages_of_models
+from labapp.study.results import list_results
 from labapp.tasks.single_dimension import planner as planning
 from labapp.tasks.single_dimension.events import AnswerGiven
 from labapp.tasks.single_dimension.machine import ExamplePictures, SingleDimensionTask
@@ -73,6 +74,11 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     )
 
     scored = ("answer.given",)
+
+    def results(
+        self, item: SingleDimensionTutorial | SingleDimensionPractice | SingleDimensionStages
+    ) -> frozenset[str]:
+        return frozenset() if isinstance(item, SingleDimensionTutorial) else list_results(None)
 
     def score(self, payload: AnswerGiven) -> Mapping[str, bool] | None:
         return {"correct": True} if payload.correct else None

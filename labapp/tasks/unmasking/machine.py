@@ -9,7 +9,7 @@ the mask by the answers so far, and the decision is an event before the stimulus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import LevelChosen, TrialEnded
 from labapp.study.adaptive.tracks import Tracking
 from labapp.study.plugins import machine
-from labapp.study.plugins.machine import INTERRUPTED
+from labapp.study.plugins.machine import INTERRUPTED, Value
 from labapp.tasks.unmasking.events import (
     Respond,
     ResponseGiven,
@@ -158,6 +158,18 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         right = self.part.is_right(trial.sequence, response)
         return self.part.adaptive.answer(tracking, right)
 
+    def _is_right(self, trial: StimulusTrial) -> bool | None:
+        given = trial.response
+        return None if given is None else self.part.is_right(trial.sequence, given)
+
+    def rights(self, state: UnmaskingState) -> Sequence[bool]:
+        return state.rights
+
+    def results(self, state: UnmaskingState) -> Mapping[str, Value]:
+        if self.part.adaptive is None or state.tracking is None:
+            return {}
+        return self.part.adaptive.results(state.tracking)
+
     def apply(self, state: UnmaskingState, event: Event, payload: Payload) -> UnmaskingState:
         if isinstance(payload, ProgramStalled):
             state = replace(state, pauses=state.pauses.apply(event))
@@ -195,8 +207,9 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
                 if tracking is not None and payload.outcome == ANSWERED:
                     assert trial.response is not None
                     state = replace(state, tracking=self._after(tracking, trial, trial.response))
-                trial = replace(trial, outcome=payload.outcome)
-                return replace(state, trial=trial, outcomes=(*state.outcomes, *done))
+                rights = state.rights + tuple(self._is_right(trial) is True for _ in done)
+                state = replace(state, outcomes=(*state.outcomes, *done), rights=rights)
+                return replace(state, trial=replace(trial, outcome=payload.outcome))
         return state
 
 

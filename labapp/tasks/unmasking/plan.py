@@ -283,7 +283,8 @@ class StimulusTrial(State, frozen=True):
 class UnmaskingState(State, frozen=True):
     """trial: the present stimulus, None before the first; outcomes: of the stimuli that are done,
     interrupted ones aside; base: attempt of a stimulus shown for the first time; highest: greatest
-    attempt of any stimulus so far; tracking: how far the tracks of an adaptive stage have come."""
+    attempt of any stimulus so far; tracking: how far the tracks of an adaptive stage have come;
+    rights: of the outcomes, whether the class was named."""
 
     pauses: Pauses
     trial: StimulusTrial | None = None
@@ -293,6 +294,7 @@ class UnmaskingState(State, frozen=True):
     base: int = 1
     highest: int = 1
     tracking: Tracking | None = None
+    rights: tuple[bool, ...] = ()
 
     @property
     def attempt(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import exp, sqrt
+from math import exp
 
 import numpy as np
 import scipy
@@ -169,7 +169,8 @@ class BlockRecord:
         tracks: Sequence[TrackRecord],
     ) -> None:
         self.part = part
-        self.threshold = average_threshold(tracks)
+        estimates = [track.estimate for track in tracks]
+        self.threshold = tracks[0].tracks.average(estimates) if tracks else (None, None)
         self.counted = [stimulus for stimulus in attempts if not stimulus.excluded]
         self.right = [stimulus.correct is True for stimulus in self.counted]
         timed = (stimulus for stimulus in self.counted if stimulus.key not in ran.keyboard_away)
@@ -234,19 +235,6 @@ class TrackRecord:
     @property
     def slope(self) -> float | None:
         return None if self.estimate is None else self.estimate.slope
-
-
-def average_threshold(tracks: Sequence[TrackRecord]) -> tuple[float | None, float | None]:
-    """The threshold of a stage and its standard error: the mean of its tracks on their scale; None
-    where a track has none."""
-    estimates = [track.estimate for track in tracks]
-    known = [estimate for estimate in estimates if estimate is not None]
-    if not known or len(known) < len(estimates):
-        return None, None
-    value = tracks[0].tracks.scale.value(sum(each.x for each in known) / len(known))
-    errors = [each.se for each in known if each.se is not None]
-    se = sqrt(sum(error**2 for error in errors)) / len(known) if len(errors) == len(known) else None
-    return value, se
 
 
 def in_ms(t_ns: int | None) -> float | None:
@@ -364,7 +352,7 @@ ANNOTATIONS = of(
 
 MASKED_PREDICTIONS = (text("study", "id of the study"), *_MASK)
 """What the explained model makes of each masked image that was planned, practice aside: no human
-in the loop. A row an image, method and mask, whoever saw it."""
+in the loop. A row per image, method and mask, no matter who saw it."""
 
 POOL = of(
     Pair,
@@ -442,14 +430,15 @@ TABLES = TaskTables(
             "correctness_rate": (
                 number(
                     "threshold",
-                    "adaptive stages: the threshold, percent of the pixels; of several tracks the "
-                    "mean on their scale",
+                    "threshold of an adaptive stage, in percent of the pixels; of several "
+                    "tracks the mean on their scale",
                     "%",
                     lambda stage: stage.threshold[0],
                 ),
                 number(
                     "threshold_se",
-                    "its standard error: of its natural logarithm, or of itself on a linear scale",
+                    "standard error of the threshold; of its natural logarithm, unless the scale "
+                    "is linear",
                     get=lambda stage: stage.threshold[1],
                 ),
             )

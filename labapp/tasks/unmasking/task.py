@@ -11,6 +11,7 @@ from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.part import PlannedPart
 from labapp.study.plugins.registry import MachineContext, TaskType, Values
+from labapp.study.results import list_results
 from labapp.tasks.unmasking.events import ResponseGiven
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.plan import UnmaskingPart
@@ -50,6 +51,9 @@ class Unmasking(TaskType[UnmaskingPart]):
 
     def shows_word(self, item: UnmaskingStages, key: str) -> bool:
         return item.breaks is not None or not key.startswith("break")
+
+    def results(self, item: UnmaskingStages) -> frozenset[str]:
+        return list_results(item.adaptive)
 
     def score(self, payload: ResponseGiven) -> Mapping[str, bool]:
         return {"answered": True}

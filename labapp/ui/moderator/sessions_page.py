@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
@@ -254,6 +254,12 @@ class SessionTable(SessionView):
 SEARCH_WIDTH = 240
 
 
+def _tags(line: SessionSummary) -> str:
+    return ", ".join(filter(None, (line.phase, *line.tags)))
+
+
+TAGS = SessionColumn(N_("sessions.column.tags"), _tags)
+
 REMARK = SessionColumn(
     N_("sessions.column.remark"),
     lambda line: " · ".join(reversed(line.comments)).replace("\n", " "),
@@ -309,7 +315,7 @@ class WithdrawLine(_QuestionLine):
 
 class DecisionLine(_QuestionLine):
     """Asks why a session is excluded, counts all the same, or is moved between the study and its
-    pilots. answered(str: reason); left(): nothing is decided."""
+    pilots; or which tags it has. answered(str: reason, or tags); left(): nothing is decided."""
 
     answered = Signal(str)
 
@@ -336,9 +342,18 @@ class DecisionLine(_QuestionLine):
         asked = N_("sessions.into_study_question") if line.pilot else back
         self._ask(line, asked, tr("sessions.move"))
 
-    def _ask(self, line: SessionSummary, asked: str, decide: str) -> None:
+    def ask_tags(self, line: SessionSummary) -> None:
+        """Ask for all tags of a session, with , between."""
+        self._needed = False
+        self._ask(
+            line, N_("sessions.tags_question"), tr("sessions.tags_save"), tr("sessions.tags_hint")
+        )
+        self.reason.setText(", ".join(line.tags))
+
+    def _ask(self, line: SessionSummary, asked: str, decide: str, placeholder: str = "") -> None:
         bits.set_text(self.text, tr(asked, id=label_text(line), study=line.study))
-        placeholder = tr("word.reason") if self._needed else tr("word.reason_if_any")
+        needed = tr("word.reason") if self._needed else tr("word.reason_if_any")
+        placeholder = placeholder or needed
         self.reason.setPlaceholderText(placeholder)
         self.reason.setAccessibleName(placeholder)
         self.reason.clear()
@@ -361,8 +376,9 @@ CHOOSE = N_("sessions.choose")
 class SessionsPage(bits.Card):
     """replay_requested(Path), resume_requested(Path), folder_requested(Path),
     withdraw_requested(Path, bool: delete), decided(Path, bool: included, str: reason),
-    moved(Path, bool: into the study, str: reason), remarked(Path, str): what is to be done with the
-    selected session. A remark stays in its field until the code that saves it clears the field."""
+    moved(Path, bool: into the study, str: reason), tagged(Path, list: add, list: remove),
+    remarked(Path, str): what is to be done with the selected session. A remark stays in its field
+    until the code that saves it clears the field."""
 
     replay_requested = Signal(object)
     resume_requested = Signal(object)
@@ -371,6 +387,7 @@ class SessionsPage(bits.Card):
     remarked = Signal(object, str)
     decided = Signal(object, bool, str)
     moved = Signal(object, bool, str)
+    tagged = Signal(object, object, object)
 
     def __init__(self, palette: Palette) -> None:
         super().__init__(margins=theme.SPACE_L)
@@ -379,8 +396,8 @@ class SessionsPage(bits.Card):
         self._said = ""
         self._chosen: Path | None = None
         self._asked: SessionSummary | None = None
-        self._moves = False
-        self.table = SessionTable(palette, wide=True, more=(REMARK,))
+        self._asks: Literal["decision", "move", "tags"] = "decision"
+        self.table = SessionTable(palette, wide=True, more=(TAGS, REMARK))
         header = self.table.horizontalHeader()
         header.setSortIndicator(WIDE.index(STARTED), Qt.SortOrder.DescendingOrder)
         self.search = QLineEdit(placeholderText=tr("button.search"), clearButtonEnabled=True)
@@ -393,6 +410,7 @@ class SessionsPage(bits.Card):
         self.folder = Button(tr("button.open_folder"))
         self.exclude = Button(tr("sessions.exclude_ask"), pressed=self._ask_why)
         self.move_ = Button(tr("sessions.into_study_ask"), pressed=self._ask_move)
+        self.tag = Button(tr("sessions.tags_ask"), pressed=self._ask_tags)
         self.withdraw = Button(tr("sessions.withdraw_ask"))
         self.resume = Button(tr("button.resume"), pressed=lambda: self._emit(self.resume_requested))
         self.asking = WithdrawLine()
@@ -402,7 +420,8 @@ class SessionsPage(bits.Card):
         self._foot = QWidget()
         foot = bits.fill(bits.column(self._foot, theme.SPACE_S), self.remark)
         self.buttons = (
-            *(self.replay, self.folder, self.exclude, self.move_, self.withdraw, self.resume),
+            *(self.replay, self.folder, self.tag),
+            *(self.exclude, self.move_, self.withdraw, self.resume),
         )
         foot.addLayout(FlowLayout(theme.SPACE_S, theme.SPACE_S, widgets=self.buttons))
         bits.fill(self.body, head, (self.table, 1), bits.readable(self.about), self._foot)
@@ -477,6 +496,7 @@ class SessionsPage(bits.Card):
             tr("sessions.into_study_ask") if into else tr("sessions.into_pilots_ask")
         )
         self.folder.setEnabled(line is not None)
+        self.tag.setEnabled(line is not None and not line.withdrawn)
         self.replay.setEnabled(replayable(line))
         self.remark.setEnabled(line is not None)
         if self._asked is not None and (line is None or line.path != self._asked.path):
@@ -534,19 +554,31 @@ class SessionsPage(bits.Card):
             self.withdraw_requested.emit(asked.path, delete)
 
     def _ask_move(self) -> None:
-        self._moves = True
+        self._asks = "move"
         self._ask(self.deciding.ask_move)
 
+    def _ask_tags(self) -> None:
+        self._asks = "tags"
+        self._ask(self.deciding.ask_tags)
+
     def _ask_why(self) -> None:
-        self._moves = False
+        self._asks = "decision"
         self._ask(lambda line: self.deciding.ask(line, _counts(line)))
 
     def _on_decision(self, reason: str) -> None:
         asked = self._asked
         self._stop_asking()
-        if asked is not None and self._moves:
+        if asked is None:
+            return
+        if self._asks == "move":
             self.moved.emit(asked.path, asked.pilot, reason)
-        elif asked is not None:
+        elif self._asks == "tags":
+            now = [tag for part in reason.split(",") if (tag := " ".join(part.split()))]
+            added = [tag for tag in now if tag not in asked.tags]
+            removed = [tag for tag in asked.tags if tag not in now]
+            if added or removed:
+                self.tagged.emit(asked.path, added, removed)
+        else:
             self.decided.emit(asked.path, not _counts(asked), reason)
 
 

@@ -25,6 +25,7 @@ from labapp.coding.annotations.codebook import Codebook, codebooks_of
 from labapp.coding.annotations.model import time_text
 from labapp.coding.annotations.store import RaterProgress, SessionProgress
 from labapp.coding.transcription.models import ENGINES, WHICH, SpeechTools, model_at, speech_tools
+from labapp.record.journal.decisions import Choice
 from labapp.record.journal.flac import FLAC
 from labapp.record.journal.sessions import SessionSummary
 from labapp.session.replay.lanes import CodedStretch
@@ -54,13 +55,14 @@ from labapp.ui.researcher.page import (
     ExportRequest,
     ResearcherPage,
     Results,
+    list_words,
     read_results,
     usable,
 )
 from labapp.ui.researcher.sharing import DepositForm, MergeForm
 
-Stand = tuple[tuple[str, str, int], ...]
-"""What results were computed from: id, state and events of each session."""
+Stand = tuple[tuple[str, str, int, tuple[str, ...]], ...]
+"""What results were computed from: id, state, events and tags of each session."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class Researcher(QObject):
         self._study = ""
         self._shown = False
         self._done: dict[str, _Done] = {}
+        self._chosen: dict[str, str] = {}  # by study the phase or tag
         self._of: tuple[str, Stand] = ("", ())
         self._out = Path()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -99,6 +102,7 @@ class Researcher(QObject):
         self._work.ended.connect(self._on_work_end)
         self._then: Callable[[Ended], None] | None = None
         page.study_chosen.connect(self.choose)
+        page.only_chosen.connect(self._choose_only)
         page.analyse_requested.connect(self._analyse_or_stop)
         page.report_requested.connect(self._open_report)
         page.figures.unopened.connect(self._tell_unopened)
@@ -231,7 +235,7 @@ class Researcher(QObject):
 
         formats = [word for name in request.formats for word in ("--format", name)]
         doing = tr("researcher.saving", path=request.out)
-        arguments = ["analyze", *paths, "--out", str(request.out), *formats]
+        arguments = ["analyze", *paths, "--out", str(request.out), *formats, *self._options()]
         self._do(arguments, doing, told, self.page.set_state)
 
     def open_deposit(self) -> None:
@@ -302,7 +306,29 @@ class Researcher(QObject):
         return [session for session in self._sessions if session.study == self._study]
 
     def _stand(self) -> Stand:
-        return tuple((line.id, line.state, line.events) for line in self._own if usable(line))
+        return tuple((line.id, line.state, line.events, line.tags) for line in self._used)
+
+    @property
+    def _used(self) -> list[SessionSummary]:
+        """The sessions that an analysis takes."""
+        choice = Choice(self._only)
+        return [line for line in self._own if usable(line) and choice.takes(line.phase, line.tags)]
+
+    @property
+    def _only(self) -> tuple[str, ...]:
+        """The phases and tags whose sessions are analysed, () for all; the newest phase where
+        nobody chose."""
+        (phases, tags), chosen = list_words(self._own), self._chosen.get(self._study)
+        if chosen in (*phases, *tags):
+            return (str(chosen),)
+        return tuple(phases[:1] if chosen is None else phases) if len(phases) > 1 else ()
+
+    def _choose_only(self, word: str) -> None:
+        self._chosen[self._study] = word
+        self._show()
+
+    def _options(self) -> list[str]:
+        return [option for word in self._only for option in ("--only", word)]
 
     def _analyse(self) -> None:
         stand = self._stand()
@@ -313,11 +339,12 @@ class Researcher(QObject):
         self._runs += 1
         self._out = Path(self._folder.name) / f"{self._study}-{self._runs}"
         self._of = (self._study, stand)
-        self._analysis.start(["analyze", *self._paths(), "--out", str(self._out)])
+        out = ["--out", str(self._out)]
+        self._analysis.start(["analyze", *self._paths(), *out, *self._options()])
 
     def _paths(self) -> list[str]:
         """The sessions that an analysis takes."""
-        return [str(session.path) for session in self._own if usable(session)]
+        return [str(session.path) for session in self._used]
 
     def _on_analysis_end(self, ended: Ended) -> None:
         study, stand = self._of
@@ -354,6 +381,8 @@ class Researcher(QObject):
         if quality:
             text = tr("researcher.sessions_count", sessions=text, n=counts)
         self.page.set_sessions(own, quality, text)
+        only = self._only
+        self.page.set_only(*list_words(own), only[0] if len(only) == 1 else "")
         state = "" if done is None else done.state
         if running and self._of[0] == self._study:
             n = len(self._of[1])

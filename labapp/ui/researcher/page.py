@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base.errors import RecordError
+from labapp.base.naming import NO_PHASE
 from labapp.base.reading import files
 from labapp.base.reading.tables import original
 from labapp.base.report.labels import Labels
@@ -106,6 +107,7 @@ class ResearcherPage(QWidget):
     """Signals
     -------
     study_chosen(str) : the study whose sessions are shown.
+    only_chosen(str) : the phase or tag whose sessions are analysed; empty for all.
     analyse_requested(), report_requested(), keep_requested(CopyRequest) : results; where to keep
         them.
     verify_requested(list[Path]), export_requested(ExportRequest) : the chosen sessions, or all.
@@ -114,6 +116,7 @@ class ResearcherPage(QWidget):
     """
 
     study_chosen = Signal(str)
+    only_chosen = Signal(str)
     analyse_requested = Signal()
     report_requested = Signal()
     keep_requested = Signal(object)
@@ -127,6 +130,7 @@ class ResearcherPage(QWidget):
         super().__init__()
         self.colors = palette
         self.study = Combo(palette, tr("tab.study"))
+        self.only = Combo(palette, tr("results.only"))
         self.count = bits.label(role="secondary")
         self.sessions = SessionList(palette)
         self.about = bits.label(role="secondary", wrap=True)
@@ -175,6 +179,7 @@ class ResearcherPage(QWidget):
         for box in (self.deidentify, self.audio):
             box.toggled.connect(self._voices)
         self.study.activated.connect(lambda at: self.study_chosen.emit(self.study.itemData(at)))
+        self.only.activated.connect(lambda at: self.only_chosen.emit(self.only.itemData(at)))
         self.sessions.chosen.connect(self._show_selection)
         self.sessions.opened.connect(self._replay)
         self.sessions.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -193,7 +198,7 @@ class ResearcherPage(QWidget):
         title = bits.ElidedLabel(tr("tab.sessions"), "title")
         top.addWidget(title, 1, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self.more)
-        head = bits.fill(QHBoxLayout(), (self.study, 1), self.count)
+        head = bits.fill(QHBoxLayout(), (self.study, 1), self.only, self.count)
         bits.fill(card.body, top, head, (self.sessions, 1), self.about)
         boxes, buttons = (
             (self.deidentify, self.audio, self.flac, self.zipped),
@@ -235,6 +240,14 @@ class ResearcherPage(QWidget):
         """The studies that have sessions."""
         self.study.set_choices([(study, study) for study in studies], current)
         self.study.setEnabled(bool(studies))
+
+    def set_only(self, phases: Sequence[str], tags: Sequence[str], chosen: str) -> None:
+        """The phases and tags of the study's sessions, of which one can be chosen."""
+        named = {word: tr("results.only_tag", tag=word) for word in tags}
+        named |= {word: tr("results.only_phase", phase=word) for word in phases}
+        choices = [(tr("results.only_none"), ""), *((text, word) for word, text in named.items())]
+        self.only.set_choices(choices, chosen)
+        self.only.setVisible(bool(named))
 
     def set_sessions(
         self, lines: Sequence[SessionSummary], quality: Mapping[Key, Quality], count: str
@@ -785,6 +798,15 @@ class Results:
     lines: tuple[MeanLine, ...]
     figures: tuple[Path, ...]
     labels: Mapping[str, Labels] = field(default_factory=dict)
+
+
+def list_words(lines: Sequence[SessionSummary]) -> tuple[list[str], list[str]]:
+    """The phases of sessions, in their order, and their tags. A session that has no phase is of one
+    of its own where others have one."""
+    used = [line for line in lines if usable(line)]
+    phases = list(dict.fromkeys(line.phase or NO_PHASE for line in used))
+    tags = sorted({tag for line in used for tag in line.tags})
+    return [] if phases == [NO_PHASE] else phases, tags
 
 
 def read_results(folder: Path) -> Results:

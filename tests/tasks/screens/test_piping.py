@@ -147,7 +147,7 @@ def test_a_mistake_is_told_with_its_line(text: str, more: dict[str, Any], told: 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{answer:later.it}", "is not asked before it"),
+        ("{answer:later.it}", "is asked before it"),
         ("{answer:first.nobody}", "has no item 'nobody'"),
     ],
 )
