@@ -37,7 +37,7 @@ STAND_IN = (
     "**Not CUB**, whose annotations are not to be had here, but the painted birds that labapp "
     "draws: six marks and the five genera (colour and build) as attributes, and twenty invented "
     "species, as often each. These attributes were made up by us, so their correlations say "
-    "nothing about CUB, or about the paper's claim; they show what the command does. Whoever has "
+    "nothing about CUB, or about the paper's claim; they show what the command does. If you have "
     "CUB: `labapp metrics correlations --factors attributes.csv --labels labels.csv --top 10`."
 )
 

@@ -1,8 +1,8 @@
-"""Intervals by drawing participants (or images) anew, all draws at once.
+"""Intervals by drawing participants (or images) again, all draws at once.
 
-A percentile bootstrap: whoever is drawn comes with all that they did, so that what one participant
-does alike in many annotations does not make an interval narrower than it is (Efron and Tibshirani,
-An Introduction to the Bootstrap, 1993, chapters 8 and 13).
+A percentile bootstrap: a person who is drawn comes with all that they did, so that what one
+participant does alike in many annotations does not make an interval narrower than it is (Efron and
+Tibshirani, An Introduction to the Bootstrap, 1993, chapters 8 and 13).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ session without a decision was recorded by an older program, or has not come to 
 judged by the default rule: it was completed.
 
 Also which of a study's own rules of exclusion a session fails, judged by the rows of its tables, so
-that whoever has the tables can work out the same.
+that anyone who has the tables can work out the same.
 
 An answer that was not given, or that a de-identified copy withholds, fails no rule; what the
 session decided at its end stands beside what is worked out here.

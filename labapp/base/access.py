@@ -2,7 +2,7 @@
 
 One place decides: `restrict` sets, at the start of the program, what the process and those that it
 starts may make, so that no file is ever readable to others, not even for a moment; `own_folder`
-gives the folders that hold people's data their rights explicitly, whoever calls it. With
+gives the folders that hold people's data their rights explicitly, in every program. With
 $LABAPP_GROUP, the name of a group of the system, its members may read and write too; the private
 folder stays this user's in any case. On Windows the rights of the user's folders hold instead.
 """

@@ -690,9 +690,9 @@ def one_of(key: str, classes: Sequence[type[BaseModel]]) -> Any:
 class OpenUnion:
     """For `Annotated`: values are those of the union that `adapter` makes when it is first asked.
 
-    models: the classes that a value can be of; `labapp.base.documents` names their keys to whoever
-    wrote others. A plain annotation with the base class would drop the fields of its subclasses,
-    and a union cannot be written down before all packages are known.
+    models: the classes that a value can be of; `labapp.base.documents` names their keys to a
+    person who wrote others. A plain annotation with the base class would drop the fields of its
+    subclasses, and a union cannot be written down before all packages are known.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Mistakes of labapp itself, told in words; the details are in a file for whoever mends them."""
+"""Mistakes of labapp itself, described in words; the details are in a file for its developers."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def models_elsewhere() -> dict[str, str]:
 def user_models() -> Path:
     """Folder of the packages that this user trained or imported; it need not exist.
 
-    $LABAPP_MODELS, else in the user data folder, in a checkout too: the shipped folder is written
-    to only by whoever ships models, and in an installed program perhaps by nobody.
+    $LABAPP_MODELS, else in the user data folder, in a checkout too: only developers who
+    ship models write to the shipped folder, and in an installed program perhaps nobody can.
     """
     return _read_folder_variable("LABAPP_MODELS") or _user_data() / "models"
 

@@ -2,10 +2,10 @@
 
 The emptiest cells are drawn first, and ties are broken by lot, so that every round draws without
 replacement; in a declared design the first free slot of the emptiest cell is handed out. A cell is
-full once as many participants as it needs are included or still running; whoever is excluded, ended
-early or withdrew gives the place back, condition and order, and is replaced. The journals are
-the truth: `assignments.sqlite` beside the session folders holds a row a session, is compared with
-the folders at every use, and is made anew from them if it is lost.
+full once as many participants as it needs are included or still running. A participant who is
+excluded, ends early or withdraws gives the place back, condition and order, and is replaced. The
+journals are the truth: `assignments.sqlite` next to the session folders holds a row per session, is
+compared with the folders at every use, and is made again from them if it is lost.
 
 Also how far a study that hands out places has come: who holds each, and how many are still wanted.
 """
@@ -600,15 +600,18 @@ class Allocation(Coverage):
                 out.append(SlotLine(slot, self.orders(slot), rows.get(slot, ())))
         return out
 
-    def orders(self, slot: Slot) -> dict[str, tuple[str, ...]]:
-        """By factor within participants its levels in the order of a slot."""
-        levels = {
-            factor: self.models[slot.cell] if own is None else tuple(map(str, own))
+    def levels(self, cell: str) -> dict[str, tuple[str, ...]]:
+        """By factor within participants its levels in a cell, as the study lists them."""
+        return {
+            factor: self.models[cell] if own is None else tuple(map(str, own))
             for factor, own in self.design.within_levels.items()
         }
+
+    def orders(self, slot: Slot) -> dict[str, tuple[str, ...]]:
+        """By factor within participants its levels in the order of a slot."""
         return {
             factor: allocation.by_design(self.design, own, slot, self.seed, self.study, factor)
-            for factor, own in levels.items()
+            for factor, own in self.levels(slot.cell).items()
         }
 
     @cached_property
@@ -618,8 +621,8 @@ class Allocation(Coverage):
         out: dict[str, dict[str, dict[str, list[int]]]] = {}
         for cell in self.rule.cells:
             held = [line.orders for line in self.slots if line.slot.cell == cell and line.held]
-            for factor, levels in self.orders(Slot(cell, 1)).items():
-                table = {level: [0] * len(levels) for level in sorted(levels)}
+            for factor, levels in self.levels(cell).items():
+                table = {level: [0] * len(levels) for level in levels}
                 for orders in held:
                     for place, level in enumerate(orders[factor]):
                         table[level][place] += 1
@@ -633,7 +636,7 @@ class Allocation(Coverage):
 
     def follow_apart(self, cell: str, factor: str) -> int:
         """The same of how often a level follows another one directly."""
-        levels = self.orders(Slot(cell, 1))[factor]
+        levels = self.levels(cell)[factor]
         pairs = Counter({(a, b): 0 for a in levels for b in levels if a != b})
         for line in self.slots:
             if line.slot.cell == cell and line.held:

@@ -253,9 +253,9 @@ def write_environment(folder: SessionFolder, environment: Mapping[str, Any]) -> 
 def find_related_studies(data: Path, study: Study) -> tuple[str, ...]:
     """Ids of the studies related to this one: a person takes part in one of them only.
 
-    First those that this study names, then those that name it: whoever runs either first must find
-    the person too. What other studies name is read from the copies that sessions under the data
-    root have of their files, and from the shipped file of that name.
+    First those that this study names, then those that name it: a lab that runs either first must
+    find the person too. What other studies name is read from the copies that sessions under the
+    data root have of their files, and from the shipped file of that name.
     """
     names = dict.fromkeys(study.related)
     if data.is_dir():

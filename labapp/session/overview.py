@@ -175,11 +175,13 @@ class Overview:
 
 
 def _put_first(line: str, labels: Labels) -> str:
-    """A line of a list with the label of the name that it begins with, in the same columns."""
+    """A line of a list with labels for the name that it begins with, in the same columns, and for
+    the names of an order."""
     name = re.fullmatch(r"(\s*)(\S.*?)(\s\s.*)?", line)
     if name is None:
         return line
-    return f"{name[1]}{labels.put(name[2]):{len(name[2])}}{name[3] or ''}"
+    rest = re.sub(r"\S+(?: \S+)* → .*?(?=  )", lambda order: labels.put(order[0]), name[3] or "")
+    return f"{name[1]}{labels.put(name[2]):{len(name[2])}}{rest}"
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:

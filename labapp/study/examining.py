@@ -655,8 +655,9 @@ def _nearest(study_path: Path, name: str, *, shipped: bool = False) -> str:
         hint = f"Did you mean `{near[0]}`? " if near else ""
         return f"{hint}There are: {', '.join(sorted(names)) or 'none'}."
     near = difflib.get_close_matches(name, sorted(beside - {name}), 1, 0.8)
-    hint = f"Did you mean {near[0]!r}? Else put" if near else "Put"
-    known = f" Known are: {', '.join(QUESTIONNAIRES)}." if name.startswith("instruments/") else ""
+    hint = f"Did you mean {near[0]!r}? If not, put" if near else "Put"
+    ids = ", ".join(QUESTIONNAIRES)
+    known = f" Installed questionnaires: {ids}." if name.startswith("instruments/") else ""
     if package_root(study_path) is not None:
         # Nothing is put into the program's own folder.
         return (

@@ -140,8 +140,8 @@ def decide(
 def compute_payment(paid: Incentive, achieved: Achieved) -> PaymentComputed:
     """The base and the bonus for what was achieved so far.
 
-    Whoever ends early has earned the same way; a study file says nothing of that, and what is paid
-    then is the lab's decision.
+    People who end early have earned in the same way. A study file does not mention that; what is
+    paid then is the lab's decision.
     """
     bonus = paid.bonus(achieved.solved, achieved.correct, achieved.above_chance)
     total = to_the_cent((paid.base, 1), (bonus, 1))

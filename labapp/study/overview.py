@@ -87,7 +87,7 @@ def _left_out(loaded: LoadedStudy) -> Iterator[str]:
 
 
 def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
-    """Remarks to whoever made a study that is in order. plans: of every condition."""
+    """Remarks to the author of a study that is in order. plans: of every condition."""
     return [
         *_left_out(loaded),
         *_unheard(loaded),

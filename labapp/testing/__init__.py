@@ -1,4 +1,4 @@
-"""What whoever writes a task tests it with: `check_task`, as scikit-learn has `check_estimator`.
+"""What authors test their tasks with: `check_task`, as scikit-learn has `check_estimator`.
 
 It goes through a study with the task as participants, crashes and moderators would, and says in a
 sentence what has to be mended. It stands above everything else of labapp; nothing imports it. It

@@ -184,7 +184,8 @@ def check_texts(
     notes: Notes,
 ) -> None:
     """Note the texts of its events of which nothing says whether a de-identified copy keeps them.
-    What is not said is withheld: so whoever forgets it loses what the program or the study says.
+    What is not declared is withheld, so a text that is forgotten loses what the program or the
+    study says.
     own: the task's kinds of events; events: of a whole session."""
     apart = discovery.load(task_type.kept_text) if task_type.kept_text else {}
     for kind, fields in apart.items():

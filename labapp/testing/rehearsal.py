@@ -408,7 +408,7 @@ CLOCKS = frozenset(
 TODAY = frozenset({"now", "utcnow", "today"})
 PATIENCE = 2000
 """So often the same command can lead to nothing in the same state before the machine is said to
-stand still: whoever asks would ask for ever."""
+stand still, or the rehearsal would ask for ever."""
 
 
 class Fault(Exception):
@@ -455,7 +455,7 @@ def watch_calls() -> Iterator[Seen]:
     """What is called inside. A profiler that runs rests meanwhile."""
     notes, collects = Seen(), gc.isenabled()
     before: Any = sys.getprofile()
-    gc.disable()  # whoever is told of a collection may look at a clock
+    gc.disable()  # a callback of the collection may look at a clock
     # cProfile's is no function that could be set again.
     profiler = before if isinstance(before, Profile) else None
     if profiler:

@@ -251,7 +251,7 @@ class SessionController(QObject):
         runner = self.opened.runner
         if runner.stalled != self._stalled:
             self._stalled = runner.stalled
-            # The console says so too; whoever looks at a terminal sees only this.
+            # The console says so too; somebody at a terminal sees only this.
             say(STALLED if self._stalled else GOES_ON, err=True)
         self.keyboard.follow(finished=runner.finished)
         if runner.finished != self._over:
@@ -286,7 +286,7 @@ class SessionController(QObject):
         self._end()
 
     def _end(self) -> None:
-        """Take the windows down and tell how it went; once, whoever asks for it first."""
+        """Take the windows down and say how it went; only the first call does anything."""
         if self._gone:
             return
         self._gone = True

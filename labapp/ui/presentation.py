@@ -219,7 +219,7 @@ class Presenter(QObject):
         if self._stage is _Stage.TURN:
             self._paint()
         elif self._stage is _Stage.FRAME and self._framed_ns is None:
-            # Whoever is told may close the window, which must not happen inside its own event.
+            # A listener may close the window, which must not happen inside its own event.
             self._framed_ns = time.perf_counter_ns()
             self._soon(self._FRAMED)
         else:

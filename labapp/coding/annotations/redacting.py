@@ -7,8 +7,8 @@ read through `redact_tree`, which is silent there.
 
 What left the lab of a study's annotations: `annotations/packs.jsonl`, a line a file.
 
-Packs for raters, quotes, clips of sound: whoever makes such a file writes it down here first, so
-that a withdrawal can say where something of a session still lies. Bundles are in `exports.jsonl`.
+Packs for raters, quotes, clips of sound: what makes such a file writes it down here first, so that
+a withdrawal can say where something of a session still lies. Bundles are in `exports.jsonl`.
 """
 
 from __future__ import annotations

@@ -530,7 +530,7 @@ def close(
             stack.enter_context(Ledger(rater_file(session.path, rater.rater)))
             for session, rater in due
         ]
-        # Whoever had a file open until now may have gone on with it.
+        # A rater who had a file open until now may have continued with it.
         _refuse_drafts(
             f"{rater.rater} in {session.name}"
             for (session, rater), file in zip(due, files, strict=True)

@@ -296,8 +296,8 @@ def open_units(session: Path, by: str, *, record: Record | None = None) -> Units
 def open_texts(
     session: Path, by: str, *, record: Record | None = None, patience_s: float = 0.0
 ) -> TextsFile:
-    """Open the text of a session for work; as `open_units`. patience_s: how long it is waited for
-    whoever has it open, in s."""
+    """Open the text of a session for work; as `open_units`. patience_s: how long to wait, in s,
+    while somebody else has it open."""
     session = session.absolute()
     check_rater(by, session.parent, nobody=RECOGNISER)
     record = _open_finished(session, record)

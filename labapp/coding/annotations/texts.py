@@ -127,7 +127,8 @@ class TextsFile(EditedFile):
         return self._texts.sort_redactions()
 
     def put(self, text: Text) -> Text:
-        """Write what was said in a unit, by whoever has the file open. Raises AnnotationError."""
+        """Write what was said in a unit, as the person who has the file open. Raises
+        AnnotationError."""
         return self.put_all((text,))[0]
 
     def put_all(

@@ -1,7 +1,7 @@
 """The one segmentation of a session: its file, folded and open for work.
 
 Units are frozen before anybody codes them, so that all raters code the same ones. From then on a
-change is a proposal, which whoever froze them accepts or declines.
+change is a proposal, which the person who froze them accepts or declines.
 """
 
 from __future__ import annotations
@@ -282,8 +282,8 @@ class UnitsFile(EditedFile):
         return (PROPOSED, body_of(proposal)), (SETTLED, taken_back)
 
     def settle(self, proposal_id: str, accept: bool) -> None:
-        """Accept or decline a change; whoever froze the units may, or anybody where nobody looked
-        at them before.
+        """Accept or decline a change. The person who froze the units may do so, or anybody if
+        nobody looked at them before.
 
         Raises
         ------

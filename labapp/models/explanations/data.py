@@ -42,7 +42,7 @@ class BirdsData(Part):
 
     channels: ClassVar[int] = 3
     set_photos: ClassVar[str] = "labapp.models.explanations.building.sets:BirdPhotos"
-    """What these pictures are to whoever builds a stimulus set of them."""
+    """What chooses photos among these pictures for a stimulus set."""
 
     dataset: Literal["birds"]
     seed: int = Field(ge=0)

@@ -334,7 +334,7 @@ def apply_layout(
     def decode(z: Float32) -> Float32:
         made = run(z)
         if len(made) != len(z):
-            return made  # which is no picture for each, as whoever asked will say
+            return made  # not a picture for each, which the caller reports
         x = made.reshape(len(z), *how.reshape)
         return np.ascontiguousarray(np.moveaxis(x, 1, -1) if how.channels_first else x)
 

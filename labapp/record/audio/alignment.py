@@ -140,7 +140,7 @@ def _line(
 
 def huber_line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
     """Level and slope that make Huber's loss least, by least squares with weights that are found
-    again until nothing changes: whoever opens a session need not wait for scipy's optimisers."""
+    again until nothing changes, so that opening a session does not wait for scipy's optimisers."""
     level, slope = float(np.median(y)), 0.0
     for _ in range(MOST_ROUNDS):
         distance = np.abs(level + slope * x - y)

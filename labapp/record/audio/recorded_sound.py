@@ -104,7 +104,7 @@ class WavSamples:
         with opened as stream:
             self._file = _own(stream)
         self._lock = threading.Lock()
-        # Whoever forgets to close it leaves nothing open either.
+        # If somebody forgets to close it, nothing stays open either.
         self._close = weakref.finalize(self, os.close, self._file)
         try:
             self.form = _form(self._file)

@@ -2,7 +2,7 @@
 
 PortAudio runs in a child process (`process`), which passes on what its callback copies. Here one
 writer comes by ten times a second, writes, syncs once a second, judges the level, and notices when
-the device is gone. Whoever calls `level` reads a snapshot and waits for nobody.
+the device is gone. A caller of `level` reads a snapshot and never waits.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """What the participant's window shows besides what the tasks decide about: which page of a screen's
 own, how far something is scrolled, what is shown larger, and how large the window is.
 
-So a mirror, and whoever looks at a session later, see the same as the participant did. What they do
-not see: the caret and what is being typed before it is kept, the ring round what has the keyboard,
-the pointer (see `labapp.record.events.lifecycle`) and what is lit under it, hints at the pointer,
-how far a text field is scrolled, what is tried out on a page that introduces a task, what is ticked
-of a consent before it is given, the line that says that the moderator is using the keyboard, and
-the card that asks whether to leave, of which the console tells in words of its own. Signatures and
-typed names are in no event.
+So a mirror, and people who look at a session later, see the same as the participant did. What they
+do not see: the caret and what is being typed before it is kept, the ring round what has the
+keyboard, the pointer (see `labapp.record.events.lifecycle`) and what is lit under it, hints at the
+pointer, how far a text field is scrolled, what is tried out on a page that introduces a task, what
+is ticked of a consent before it is given, the line that says that the moderator is using the
+keyboard, and the card that asks whether to leave, which the console shows in words of its own.
+Signatures and typed names are in no event.
 """
 
 from __future__ import annotations

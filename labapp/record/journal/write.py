@@ -111,8 +111,8 @@ class Journal:
         fsync_on_commit: whether a commit waits until it would outlast a power cut. A simulation on
         a virtual clock can be repeated and need not wait.
         """
-        # Made under another name and put in its place whole: whoever looks at the folder in this
-        # moment finds no journal rather than half of one.
+        # Made under another name and put in its place whole: a program that looks at the folder
+        # at this moment finds no journal rather than half of one.
         partial = path.with_suffix(".partial")
         try:
             if path.exists():
@@ -251,7 +251,7 @@ class Journal:
     def close(self, timeout_s: float = COMMIT_TIMEOUT_S) -> None:
         """Write what waits and join the writer. Raises JournalError (JournalFull when the disk is
         full) when that is not possible."""
-        # Under the lock of `append`: whoever was let in before is written, nobody comes after.
+        # Under the lock of `append`: what was let in before is written, and nothing comes after.
         with self._lock:
             self._closing = True
         with self._wake:

@@ -24,10 +24,10 @@ clock of a sound card, which on Linux counts the seconds since 1970, begins at 0
 
 The path of the pointer is kept in trials only: elsewhere it leads to the answers that were given.
 
-The hash chain of a de-identified journal is made anew over the rows as exported. Keeping the
-original hashes would undo the work: whoever has the hash before and after a withheld answer can
-try the few answers there are until the hash fits. The lab holds the original journal and can make
-the same copy again to prove where it comes from.
+The hash chain of a de-identified journal is made again over the rows as exported. Keeping the
+original hashes would undo the work: someone who has the hash before and after a withheld answer
+can try the few answers there are until the hash fits. The lab holds the original journal and can
+make the same copy again to prove where it comes from.
 """
 
 from __future__ import annotations

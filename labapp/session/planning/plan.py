@@ -367,7 +367,7 @@ def _about_dials(loaded: LoadedStudy) -> bool:
 
 def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Suggestion]:
     """What calibrations suggest for the study's data sets. Raises UsageError if they are of none of
-    these: the plan would not rest on people then, and whoever gave them would think it does."""
+    these: the plan would not rest on people then, although it seems to."""
     if not paths:
         return []
     from labapp.analysis import load

@@ -129,8 +129,8 @@ def slope_powers(
     pool: Workers,
     progress: Progress = lambda done, of: None,
 ) -> tuple[list[SlopePower], float]:
-    """The power of each slope, and the seconds that it took. The same seed gives the same numbers,
-    whoever computes."""
+    """The power of each slope, and the seconds that it took. The same seed gives the same numbers
+    on every machine."""
     began = monotonic()
     known = [_estimate_slope(test, people) for test in tests]
     waiting: list[tuple[int, Future[DrawnStudies]]] = []

@@ -332,7 +332,7 @@ def sessions(
         label = loaded.study.participants.label(number)
         drawn: tuple[str, ...] = ()
         if rule is not None:
-            # All are wanted, whoever is included and however many a condition needs.
+            # All are wanted, no matter who is included and how many a condition needs.
             drawn = rule.endless().draw(counts, used, loaded.study.id, label)
             counts.update(drawn)
         for strategy in strategies:

@@ -148,7 +148,7 @@ mouse to the keyboard or back, and for a key: the keystroke-level model (Card, M
 
 
 def words_of(language: str) -> MappingProxyType[str, tuple[str, ...]]:
-    """Those of a study's language, such as de or de-AT; whoever's language is not here types
+    """Those of a study's language, such as de or de-AT; for a language that is not here,
     English."""
     return GERMAN if language.partition("-")[0] == "de" else ENGLISH
 

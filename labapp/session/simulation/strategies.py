@@ -139,8 +139,8 @@ STRATEGIES: MappingProxyType[str, Make] = MappingProxyType(
 def in_practice(strategy: str) -> str:
     """The strategy with which a participant does the practice.
 
-    Whoever takes part has aligned all its targets (paper 000, 5.2.2), which the tutorial shows how
-    to do: also who turns dials at random later goes by the number there.
+    Every participant has aligned all its targets (paper 000, 5.2.2), which the tutorial shows how
+    to do. Also those who turn dials at random later go by the number there.
     """
     return "ascent" if strategy == "random" else strategy
 

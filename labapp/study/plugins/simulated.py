@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from labapp.session.simulation.person import Experience, Pace, ParticipantTraits
 
 Options = Mapping[str, Any]
-"""What whoever simulates sets for a task, by the task's name."""
+"""The options that a person sets for simulated participants, by the task's name."""
 NO_OPTIONS: Options = MappingProxyType({})
 P = TypeVar("P", bound=PlannedPart)
 DEVICE = "simulated"

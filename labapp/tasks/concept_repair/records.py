@@ -624,7 +624,7 @@ CONCEPT_MODELS = of(
     number("value", "what it says of the model"),
     via=("repaired",),
 )
-"""A row a model and measure, whoever met it."""
+"""A row per model and measure, no matter who met it."""
 
 CONCEPT_PURITIES = of(
     Purity,
@@ -642,7 +642,7 @@ CONCEPT_PURITIES = of(
     oracle=lambda row: row.repaired.oracle[row.concept][row.other],
     deviation=lambda row: row.repaired.deviation(row.concept, row.other),
 )
-"""A row a model and pair of concepts (paper 001, section 3.1), whoever met it."""
+"""A row per model and pair of concepts (paper 001, section 3.1), no matter who met it."""
 
 CONCEPT_CURVES = of(
     CurvePoint,
@@ -663,7 +663,7 @@ CONCEPT_CURVES = of(
     item="item.item",
 )
 """What the model answers as more and more concepts are set right, without people (paper 001, figure
-5); a row a picture and number, whoever met it."""
+5); a row per picture and number, no matter who met it."""
 
 
 class PictureStage:
@@ -687,11 +687,11 @@ class PictureStage:
 _STAGES = of(
     PictureStage,
     *columns_in("""
-        number success_rate [0-1]: pictures left by Done with a right answer / pictures
-        number gain [-1 to 1]: mean over pictures, see the table repairs
-        number harm_rate [0-1]: harms / settings of a concept by the participant to what is true
-            while the answer was right; empty without such settings
-        number foretold_rate [0-1]: answers foretold rightly / answers foretold, of those not seen
+        number success_rate [0-1]: share of pictures left by Done with a right answer
+        number gain [-1 to 1]: mean gain of the pictures; see the table repairs
+        number harm_rate [0-1]: share of settings to the true value that made a right answer wrong;
+            empty without such settings
+        number foretold_rate [0-1]: share of forecasts that were correct; without answers seen
             before
     """),
     success_rate=lambda stage: mean(repair.success for repair in stage.repairs),

@@ -57,7 +57,7 @@ LOOKS = 3.0
 
 
 def eyesight_of(participant: SimulatedParticipant) -> Eyesight:
-    """How well a participant sees, as whoever simulates set it."""
+    """How well a participant sees, as set for the simulation."""
     sees: Eyesight = participant.options.get(TASK, Eyesight())
     return sees
 

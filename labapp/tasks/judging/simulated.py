@@ -69,7 +69,7 @@ class ExplanationJudge(Actor[JudgingPart | WarmUpPart]):
                 self._spoken = key
                 follows = TRUSTS if strategy == FOLLOW else GUESSES
                 participant.think_aloud(KNOWS if strategy in KNOW else follows)
-            # By study too: whoever guesses in two of them guesses anew in each.
+            # By study too: a person who guesses in two of them guesses independently in each.
             rng = generator(*participant.seed, task.study, part.id, trial.number)
             participant.go_through(key, steps(task, trial, strategy, rng))
 

@@ -1,8 +1,8 @@
 """How a simulated participant reconstructs, and plays with the tutorial.
 
-Before it goes on from a question, whoever learns what the dials do names those that it understands,
-where they can be named, and corrects the names that it knows better by now. So what it does with
-the dials is the same with names and without.
+Before it continues from a question, a participant that learns what the dials do names those that it
+understands, where they can be named, and corrects the names that it knows better by now. So what it
+does with the dials is the same with names and without.
 """
 
 from __future__ import annotations

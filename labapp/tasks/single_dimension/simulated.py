@@ -36,7 +36,8 @@ from labapp.tasks.single_dimension.machine import (
 from labapp.tasks.single_dimension.plan import SingleDimensionPart
 
 SURE = 0.5
-"""Whoever is surer of an answer says that it is clear, and else that it is guessed (ours)."""
+"""Someone who is surer of an answer than this says that it is clear; others say that they guess
+(ours)."""
 WEIGHERS = frozenset({"understanding", "partial"})
 """They look in what examples differ, before they match a picture with them."""
 

@@ -116,8 +116,8 @@ class Card(QFrame):
 
 
 def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Path | None:
-    """Where something new is to lie, None where nobody wants it. Whoever writes it refuses what is
-    there already, so nothing is asked about that.
+    """Where something new is to lie, None where nobody wants it. The writer refuses what is there
+    already, so nothing is asked about that.
 
     name: what it is called in the home folder at first; kinds: of files, as Qt's dialogs write
     them.

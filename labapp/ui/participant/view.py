@@ -1,7 +1,7 @@
 """What a screen of the participant's window knows of a session: one view of it.
 
 A screen draws what its view says and asks for what the hand wants, nothing else. So the same screen
-shows a session that runs, the same session to whoever looks on, and a moment of a recorded one:
+shows a session that runs, the same session in a mirror, and a moment of a recorded one:
 these are sources of a view, not other screens.
 
 What a consent form says by itself, whatever the study's text says.
@@ -48,7 +48,7 @@ _SOUND_WORDS: Mapping[SoundNow, str] = {
 OnConsent = Callable[[str, str, Mapping[str, bool]], bool | None]
 """Stores the typed name or the drawn signature apart (as JSON, see `private.Consent`) and sends the
 consent, with whether the participant agrees to each use that is asked. Returns False where it could
-not be stored, and whoever did not store it told that: the participant gives it once more."""
+not be stored, which was reported already: the participant gives it once more."""
 
 
 class ViewSource(Protocol):

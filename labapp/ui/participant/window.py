@@ -1,7 +1,7 @@
 """The participant's window: one screen a part of the plan, between two bars.
 
 It draws the session's state and sends commands. It closes only when the controller says so:
-whoever leaves it is asked gently, and the moderator is told by an event.
+a participant who leaves it is asked gently, and an event informs the moderator.
 
 Movements of the dials are sent to the session as at most one command for each dial and painted
 frame. The first movement goes at once. What follows before its frame is painted is merged per dial,

@@ -10,7 +10,7 @@ and how, and what coding asks of the player.
 
 Units made and moved by hand: begun and ended by a key, split, merged, frozen.
 
-Frozen units stay as they are: what is done to them is a proposal to whoever froze them.
+Frozen units stay as they are: what is done to them is a proposal to the person who froze them.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class PastSession(ShowsPictures):
     """
 
     def __init__(self, history: History, size: QSize | None = None) -> None:
-        assert history.machine is not None, "whoever shows a session looks at `problem` first"
+        assert history.machine is not None, "the caller looks at `problem` first"
         self.history = history
         self.machine = history.machine
         self._size = size
@@ -114,7 +114,7 @@ class PastWindow:
     def __init__(
         self, history: History, size: QSize | None = None, *, withholds: bool = False
     ) -> None:
-        assert history.loaded is not None, "whoever shows a session looks at `problem` first"
+        assert history.loaded is not None, "the caller looks at `problem` first"
         self.history = history
         self._past = PastSession(history, size)
         view = SessionView(

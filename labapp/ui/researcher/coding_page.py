@@ -370,7 +370,7 @@ class CodingPage(QWidget):
 
     @property
     def rater_name(self) -> str:
-        """Whoever codes, as typed."""
+        """The coding name, as typed."""
         return self.rater.text().strip()
 
     def set_studies(self, studies: Sequence[str], current: str) -> None:

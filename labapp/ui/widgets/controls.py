@@ -105,8 +105,8 @@ class Button(QPushButton):
 
 
 class ElidedButton(Button):
-    """A button that may be narrower than its text: that ends in an ellipsis then. Its tool tip has
-    all of it, which is up to whoever makes it."""
+    """A button that may be narrower than its text: that ends in an ellipsis then. The caller puts
+    all of it into the tool tip."""
 
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.SPACE_XL, super().minimumSizeHint().height())
@@ -129,7 +129,7 @@ class ElidedButton(Button):
 QUIET_MS = 1000
 """A text is kept after so long without a key."""
 LONGEST_MS = 5000
-"""Whoever writes on without a rest loses no more than this to a power cut."""
+"""People who write without a rest lose no more than this to a power cut."""
 LINE_PX = 20
 
 

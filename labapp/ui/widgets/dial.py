@@ -129,7 +129,7 @@ class DialSlider(QAbstractSlider):
             self.update()
 
     def _follow(self) -> None:
-        """Tell Qt, and whoever hears the screen, what the handle shows."""
+        """Tell Qt, and people who use a screen reader, what the handle shows."""
         self.setValue(round(self.shown / self.dimension.step))
         self.setAccessibleDescription(self._said(f"{self.shown:.{self._digits}f}"))
 

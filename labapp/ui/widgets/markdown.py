@@ -192,6 +192,7 @@ class MarkdownView(QTextBrowser):
                 image.setName(f"sound-{number}#{size.width()}x{size.height()}")
                 image.setWidth(size.width())
                 image.setHeight(size.height())
+                image.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
                 self._put_picture(position, image, room)
                 self._measured = (0, 0)
 

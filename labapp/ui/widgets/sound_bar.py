@@ -99,7 +99,7 @@ class SoundBar(QWidget):
         self.bar.setFixedWidth(BAR_WIDTH)
         self.bar.setRange(0, max(round(1000 * sound.seconds), 1))
         self.bar.setAccessibleName(name)
-        self.time = PlainLabel()
+        self.time = PlainLabel(self._length(sound.seconds))
         self.note = controls.make_label(role="secondary", wrap=True)
         row = controls.row(None, theme.SPACE_M)
         if caption:
@@ -111,6 +111,9 @@ class SoundBar(QWidget):
             controls.column(self, theme.SPACE_XS, (0, theme.SPACE_S, 0, 0)), row, self.note
         )
         self._timer = make_repeating_timer(self, self.follow, TICK_MS)
+
+    def _length(self, at_s: float) -> str:
+        return self._words("sound_time", at=_minutes(at_s), of=_minutes(ceil(self._sound.seconds)))
 
     def _press(self) -> None:
         playing = self._look().playing
@@ -129,7 +132,7 @@ class SoundBar(QWidget):
         self.button.setEnabled(now.playing or now.can_play)
         self.button.setAccessibleName(f"{self.button.text()}: {self._name}")
         self.bar.setValue(round(1000 * at_s))
-        length = words("sound_time", at=_minutes(at_s), of=_minutes(ceil(self._sound.seconds)))
+        length = self._length(at_s)
         self.time.setText(length)
         self.bar.setAccessibleDescription(length)
         note = " ".join(filter(None, (now.note, self._problem)))

@@ -10,7 +10,7 @@ Sessions of one study, method, task and labels are analysed together. The rows o
 statistics are means and tests, each with its n.
 
 Also how long the explanations are that participants met, beside those of the published studies.
-Whoever rates ten rows does another task than whoever rates four, and a path of three steps leaves
+Rating ten rows is another task than rating four, and a path of three steps leaves
 other decisions open than one of nine: every number that hangs on it says so. What is known of a
 group comes from the rows of its photos as they were planned, whichever stimulus set they are of.
 """

@@ -786,8 +786,8 @@ class PathDistinctionScreen(PathScreen):
         )
         labels = (words("judging_absent"), words("judging_present"))
         ways = [(first, second) for first in labels for second in labels]
-        # By their place, as published, and not by their numbers in the set: whoever remembers those
-        # would choose without looking.
+        # By their place, as published, and not by their numbers in the set: people who remember
+        # those would choose without looking.
         self.key_of_species.show_lines(
             [
                 words(

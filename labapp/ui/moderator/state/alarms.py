@@ -2,7 +2,7 @@
 
 An alarm stands until its condition is over (or, where nothing can end it, until it is dismissed).
 A new run of the program starts with none. `Watch` raises what the program itself notices, in
-English whoever reads it.
+English.
 """
 
 from __future__ import annotations
