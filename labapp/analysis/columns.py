@@ -33,6 +33,7 @@ from labapp.analysis.inclusion import RULES
 from labapp.analysis.questionnaires import TABLES as QUESTIONNAIRES
 from labapp.analysis.speech_rows import TABLES as SPEECH
 from labapp.analysis.task_records import Columns, TaskTables, records_class
+from labapp.analysis.tracks import TRACKS
 from labapp.base.errors import SetupError
 from labapp.study.plugins import registry
 
@@ -91,6 +92,11 @@ STAGES = (
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: of these, answered correctly; “I don't know” is not correct
         number correctness_rate [0-1]: share of answers that are correct
+        number threshold: adaptive stages: the level at which as many answers are right as the rule
+            seeks (table tracks); of several tracks the mean on their scale
+        number threshold_se: standard error of the threshold; of its natural logarithm, unless the
+            scale is linear
+        text criterion: adaptive stages that last until enough answers are right: reached or missed
         number seq [1-7]: Single Ease Question, 1 very easy to 7 very difficult
         seconds duration_s: working time of the stage
         whole skips_taken_back: times the moderator skipped the rest of the stage and took that
@@ -314,6 +320,7 @@ _FIRST = {
     **QUESTIONNAIRES,
 }
 _LAST = {
+    "tracks": TRACKS,
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "notes": NOTES,
@@ -343,6 +350,7 @@ _ROW_IS = {
     "scores": "a score of a questionnaire",
     "items": "an item of a questionnaire, as it is worded",
     "scales": "an item of a score that is a mean or a sum",
+    "tracks": "a track of an adaptive stage",
     "participants": "a session",
     "deviations": "something that did not go as planned",
     "notes": "a note, flag or prompt of the moderator",

@@ -179,6 +179,7 @@ class Criterion(Started):
 
     Attributes
     ----------
+    start : the level; without it the easiest.
     right : how many answers must be right.
     of : among so many in a row; without it all of them must be right.
     """
@@ -186,6 +187,7 @@ class Criterion(Started):
     method: Literal["criterion"] = Field(
         description="The same level until enough answers are right."
     )
+    start: float | tuple[float, ...] | None = None
     right: int = Field(ge=1, le=100)
     of: int | None = Field(default=None, ge=1, le=100)
 

@@ -470,6 +470,7 @@ class QuestionScreen(Screen):
         self.feedback = controls.make_label(wrap=True)
         Measured(self.feedback, self._fit_feedback)
         self._trials: int = part.trials
+        self._chosen = part.chooses
         self._stage = stage_words(session, part)
         self._question: tuple[int, int] | None = None
         self._heard = False
@@ -517,10 +518,11 @@ class QuestionScreen(Screen):
             self.wish = "right"
 
     def head(self) -> Head:
-        question, of = self.question, self._trials
+        question, of, words = self.question, self._trials, self.session.words
         number = question.number if question else 1
-        text = self.session.words("question_of", number=number, of=of)
-        return Head(self._stage, text, number, of)
+        if self._chosen:  # nobody knows how many there will be
+            return Head(self._stage, words("question_number", number=number))
+        return Head(self._stage, words("question_of", number=number, of=of), number, of)
 
     def foot(self) -> Foot:
         words, question = self.session.words, self.question
