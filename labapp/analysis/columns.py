@@ -124,8 +124,8 @@ ANSWERS = (
         text check: of an attention or comprehension check whether it was passed or failed, once
             submitted; empty of other items
         whole check_attempts: how often the answer to a comprehension check was judged
-        whole plays: how often the sound of the item was started from its beginning
-        yes heard: the sound of the item was heard to its end at least once
+        whole plays: how often sounds of the item and its options were started from the beginning
+        yes heard: each of those that were started was heard to its end at least once
         number value: the answer that counts, where it is a number
         yes dont_know: the answer that counts is that the participant does not know; then it has no
             value
