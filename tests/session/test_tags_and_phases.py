@@ -25,6 +25,7 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import change_tags, decide_by_hand, withdraw
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
+from labapp.ui.moderator.checklist import about
 from tests.analysis.test_report import Page
 from tests.session.test_slots import slotted
 
@@ -205,3 +206,9 @@ def test_a_session_of_before_there_were_phases_is_chosen_by_none(tmp_path: Path)
 def test_a_phase_has_a_name_for_files(tmp_path: Path, phase: str) -> None:
     with pytest.raises(StudyError, match="phase"):
         in_phase(tmp_path, json.dumps(phase))
+
+
+def test_the_home_says_the_phase(tmp_path: Path) -> None:
+    path = in_phase(tmp_path, "main").path
+    path.write_text(f"minutes: 20\n{path.read_text('utf-8')}", "utf-8")
+    assert about(loading.head_of(path)) == "Phase main · about 20 min"
