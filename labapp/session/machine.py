@@ -67,6 +67,13 @@ TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
 
+ENDING = {
+    "check_failed": "comprehension check failed",
+    "criterion_missed": "criterion not reached",
+}
+"""Why a session ends with a part, by how that ends."""
+
+
 class PartRecord(State, frozen=True):
     """When a part ran (session time in ns) and how it ended; None while it has not."""
 
@@ -382,9 +389,9 @@ class SessionMachine:
         if self._has_declined(state):
             end = SessionEnded("consent declined", debriefed=self.debriefs == "always")
             return self._end(state, end)
-        if state.index >= 0 and state.records[state.index].outcome == "check_failed":
-            debriefed = self.can_debrief(state)
-            return self._end(state, SessionEnded("comprehension check failed", debriefed=debriefed))
+        outcome = state.records[state.index].outcome if state.index >= 0 else None
+        if (why := ENDING.get(outcome or "")) is not None:
+            return self._end(state, SessionEnded(why, debriefed=self.can_debrief(state)))
         if reached := self._reach_quotas(state):
             return reached
         index = state.index + 1

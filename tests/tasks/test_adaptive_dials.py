@@ -27,7 +27,7 @@ from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.plan import spread_out
 from labapp.tasks.single_dimension.planner import track_dials
 from tests.helpers.beside import put_beside
-from tests.helpers.play_single import SinglePlay, single_task
+from tests.helpers.play_single import SinglePlay, single_part, single_task
 from tests.helpers.single import write_single_study
 
 SPACE = LatentSpace((Continuous("x", -3.0, 3.0), Continuous("y", -3.0, 3.0)))
@@ -212,6 +212,26 @@ def test_what_is_shown_after_the_criterion_was_reached_or_missed(tmp_path: Path)
             assert ("text-2" in started) == reached, "a threshold was found"
             met.add(reached)
     assert met == {True, False}
+
+
+@pytest.mark.parametrize(("answers", "ends"), [([True] * 3, False), ([False] * 4, True)])
+def test_a_criterion_that_is_missed_can_end_the_session(answers: list[bool], ends: bool) -> None:
+    rule = {"method": "criterion", "right": 3, "trials": 4, "missed": "end"}
+    made = TypeAdapter(AnyRule).validate_python(rule)
+    tracks = track_dials(made, (1.0,), SPACE, (0,), 1, "turns")
+    changes = {"dimensions": SPACE.to_json(), "asked": (0,), "sampling": "uniform"}
+    first = single_part(adaptive=tracks, **changes)
+    second = single_part(id="stage-2", number=2, **changes)
+    tasks = (single_task(first), single_task(second, index=1))
+    play = SinglePlay(SessionMachine((first, second), tasks, {1: "insight"}))
+    play.start()
+    for right in answers:
+        answer(play, right)
+        play.send(Next())
+    (ended,) = [event.payload for event in play.events if event.kind == "part.ended"]
+    assert ended["outcome"] == ("criterion_missed" if ends else "completed")
+    assert play.state.ended == ("criterion not reached" if ends else None)
+    assert (play.state.index == 1) is not ends
 
 
 def test_adaptive_dials_are_simulated_verified_and_analysed(tmp_path: Path) -> None:

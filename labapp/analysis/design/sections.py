@@ -251,7 +251,8 @@ def find_tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statist
             return None, row.why
         name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
         unit = row.unit if analysis.transform or row.unit not in ("", "0-1") else ""
-        return row, sentence(name, row=row, unit=unit, test=test_words(row))
+        named = replace(row, contrast=labelled(row.contrast))
+        return row, sentence(name, row=named, unit=unit, test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
     return None, why or f"there is no contrast {hypothesis.contrast}"
 
@@ -479,7 +480,7 @@ def _equivalences(tests: list[Statistic]) -> Html:
 def _further(tests: list[Statistic]) -> Html:
     rows: list[tuple[object, ...]] = []
     for test in tests:
-        of: object = Verbatim(test.contrast or test.factors)
+        of: object = Verbatim(labelled(test.contrast or test.factors))
         if test.direction not in ("", TWO_SIDED):
             of = two_lines(of, test.direction)
         if test.statistic is None:
@@ -711,9 +712,8 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
         if row.difference is None:
             continue
         symbol = "*g* = " if row.effect_name == HEDGES else "*d*_z = "
-        marked = (
-            row.contrast if row.direction == TWO_SIDED else f"{row.contrast} ({say(row.direction)})"
-        )
+        name = labelled(row.contrast)
+        marked = name if row.direction == TWO_SIDED else f"{name} ({say(row.direction)})"
         rows.append(
             (
                 _in_unit(analysis), Verbatim(marked),
@@ -738,7 +738,7 @@ def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
             analysis.outcome.label if analysis.raw_equivalence else _in_unit(analysis),
-            Verbatim(row.contrast), f"±{_number(row.bound)}",
+            Verbatim(labelled(row.contrast)), f"±{_number(row.bound)}",
             f"[{_number(row.low)}, {_number(row.high)}]", f"{row.statistic:.2f}",
             df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
         )

@@ -21,6 +21,8 @@ from labapp.study.adaptive.rule import Estimate, Levels, Progress
 
 CRITERION, REACHED, MISSED = "criterion", "reached", "missed"
 THRESHOLD = "threshold"
+NOT_REACHED = "criterion_missed"
+"""How a part ends that ends the session."""
 
 
 class PlannedTrack(Strict):
@@ -138,6 +140,11 @@ class Tracks(Strict):
         if state.chosen is not None:
             after = (self.choose(self.answer(state, right)) for right in (True, False, None))
             yield from filter(None, after)
+
+    def find_outcome(self, state: Tracking) -> str:
+        """How a part ends whose tracks are over."""
+        ends = isinstance(self.rule, Criterion) and self.rule.missed == "end"
+        return NOT_REACHED if ends and MISSED in self.results(state).values() else "completed"
 
     def find_threshold(self, progress: Progress) -> Estimate | None:
         return self.rule.find_threshold(self.scale, progress)

@@ -285,7 +285,8 @@ def leave_adaptive(
     if (ended := part.adaptive.end(before, after)) is not None:
         events.append(unstamped(part, question, ended))
     if after.over:
-        events.append(UnstampedEvent(PartEnded(index, "completed"), part.id))
+        ended_as = part.adaptive.find_outcome(after)
+        events.append(UnstampedEvent(PartEnded(index, ended_as), part.id))
     return events
 
 

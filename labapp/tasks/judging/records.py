@@ -497,6 +497,8 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
         )
     )
 
+    achieved = "judged"
+
     def __init__(self, parts: Mapping[str, JudgedPart]) -> None:
         super().__init__(parts)
         self.performances: dict[str, events.PerformanceComputed] = {}

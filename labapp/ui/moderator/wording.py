@@ -128,6 +128,7 @@ OUTCOMES = {
     "skipped": N_("outcome.skipped"),
     "declined": N_("outcome.declined"),
     "check_failed": N_("outcome.check_failed"),
+    "criterion_missed": N_("outcome.criterion_missed"),
     "solved": N_("outcome.solved"),
     "marked": N_("outcome.marked"),
     "stage_skipped": N_("outcome.stage_skipped"),
