@@ -92,8 +92,8 @@ STAGES = (
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: of these, answered correctly; “I don't know” is not correct
         number correctness_rate [0-1]: share of answers that are correct
-        number threshold: adaptive stages: the level at which as many answers are right as the rule
-            seeks (table tracks); of several tracks the mean on their scale
+        number threshold: threshold of an adaptive stage, as a level of its rule; of several tracks
+            the mean on their scale
         number threshold_se: standard error of the threshold; of its natural logarithm, unless the
             scale is linear
         text criterion: adaptive stages that last until enough answers are right: reached or missed

@@ -30,6 +30,7 @@ from labapp.study.people import PEOPLE_WORDS, Person, Visits, count_states
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
+from labapp.study.when import describe
 
 BEGINNING = 4
 """Sequences of masked pictures that are told of a participant."""
@@ -101,7 +102,7 @@ class Overview:
             "",
             "Flow:" if self.covered is None else "Flow in one of the conditions:",
         ]
-        out += [f"  {labels.put(registry.task_type_of(part).line(part))}" for part in self.parts]
+        out += [f"  {labels.put(_describe_part(part))}" for part in self.parts]
         models = any("models" in plan.assignment for plan in self.plans.values())
         shuffled = sorted(
             {part.ordered for plan in self.plans.values() for part in plan.parts if part.order()}
@@ -180,6 +181,12 @@ class Overview:
         study = self.loaded.study
         declared = Declared.model_validate(study.declared)
         return Labels(declared.labels_in(study.own_language))
+
+
+def _describe_part(part: PlannedPart) -> str:
+    """A part in a line, with what it depends on."""
+    line = registry.task_type_of(part).line(part)
+    return f"{line}, only if {describe(part.only_if)}" if part.only_if else line
 
 
 def _put_first(line: str, labels: Labels) -> str:

@@ -177,6 +177,7 @@ flow:
       task: single-dimension
       visualisation: traversals
       models: [circles/gt]
+      intro: dials.md
       spreads: [0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1]
       adaptive: {method: up-down, start: 1, steps: [2, 1], trials: 12}
   - text: texts/{language}/debrief.md
@@ -191,6 +192,7 @@ def write(folder: Path, *changes: tuple[str, str]) -> Path:
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
+    (folder / "dials.md").write_text("# Dials\n\nYou will see {trials} questions.\n")
     (folder / "own.yaml").write_text(text)
     return folder / "own.yaml"
 
@@ -314,14 +316,32 @@ def test_a_mistake_of_an_author_has_its_key(
     assert any(line and key in what and said in what for line, what in told), told
 
 
+def plan_of(study: Path) -> Any:
+    plans: list[Any] = []
+    gate(study, plans=plans)
+    return plans[0].parts
+
+
+def test_a_text_that_counts_questions_of_each_dial_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, ("      intro: dials.md\n", ""))
+    told = [str(error) for error in look_at(path).errors]
+    assert any("single-first.md" in what and "{times}" in what for what in told), told
+
+
+def test_what_a_part_depends_on_is_shown(tmp_path: Path) -> None:
+    lines = "\n".join(overview(str(write(tmp_path)), 1, tmp_path / "data").lines())
+    assert "(up-down, 2 tracks), only if training.criterion is reached" in lines
+
+
 def test_dials_with_single_values_have_no_spread(tmp_path: Path) -> None:
     path = write(tmp_path, ("models: [circles/gt]", "models: [mnist8k/ig5]"))
     with pytest.raises(StudyError, match="Dial 1 has single values"):
         gate(path)
-    study = write_single_study(
-        tmp_path / "other",
-        lines=("adaptive: {method: criterion, right: 1, trials: 2}",),
-    )
+    rule = "adaptive: {method: criterion, right: 1, trials: 2}"
+    (tmp_path / "dials.md").write_text("# Dials\n\nThere are {trials} questions.\n")
+    study = write_single_study(tmp_path, lines=(rule, "intro: dials.md"))
     assert gate(study).study.flow, "a criterion needs no levels"
+    document = next(part for part in plan_of(study) if part.id == "stage-1-intro")
+    assert document.values["trials"] == "up to 10"
     lines = "\n".join(overview(str(study), 1, tmp_path / "data").lines())
     assert "at most 10 single-dimension questions, traversals (criterion, 5 tracks)" in lines

@@ -180,7 +180,8 @@ class Showing:
     stimulus_set: StimulusSet
     words: Mapping[str, str]
 
-    def _word(self, key: str) -> str:
+    def say(self, key: str) -> str:
+        """A word of the participant's window."""
         try:
             return self.words[key]
         except KeyError as error:
@@ -197,7 +198,7 @@ class Showing:
         ready = chosen is None or manifest.scale == "ready"
         # So that nobody is led by what they know of the names (paper 003, appendix A).
         by_number = manifest.kind in ("prototypes", "path")
-        number_of = self._word(
+        number_of = self.say(
             "judging_species" if manifest.classes_are == "species" else "judging_class"
         )
         return ExplainedModel(
@@ -255,15 +256,15 @@ class Showing:
             "method": explained.method,
             "accuracy": f"{explained.accuracy:.1f}",
             "classes": str(len(manifest.classes)),
-            "things": self._word(f"judging_things_{manifest.classes_are}"),
+            "things": self.say(f"judging_things_{manifest.classes_are}"),
             **{
-                name: "" if colours is None else self._word(f"judging_{name}_{colours}")
+                name: "" if colours is None else self.say(f"judging_{name}_{colours}")
                 for name in ("hot", "cold", "scale_text")
             },
             "right_example": "" if right is None else explained.names[right.truth],
             "wrong_example": "" if wrong is None else explained.names[wrong.truth],
             "wrong_prediction": "" if wrong is None else explained.names[wrong.prediction],
-            "row_order": self._word(f"judging_rows_{self.stages.row_order}"),
+            "row_order": self.say(f"judging_rows_{self.stages.row_order}"),
         }
 
 
@@ -299,7 +300,11 @@ class PhotoAllocation:
             items = {explained.method: tuple(range(1, len(photos) + 1))}
             tracks = plan_tracks(rule, showing.stages.levels(), items, 0)
         values = showing.values(explained) | {
-            "photos": str(len(photos) if tracks is None else tracks.most),
+            "photos": (
+                str(len(photos))
+                if tracks is None
+                else showing.say("up_to").format(number=tracks.most)
+            ),
             "options": str(options),
             "chance": f"{100 / options:g}" if task.endswith("distinction") else "50",
         }

@@ -120,7 +120,7 @@ def practice(
         tracks = track_dials(item.adaptive, ONE_LEVEL, part.space, asked, *purpose)
         drawn = {"asked": asked, "answers": (), "states": (), "adaptive": tracks}
         part = part.model_copy(update=drawn)
-    values = {"trials": str(part.trials), "feedback": told}
+    values = {"trials": planner.count_trials(part), "feedback": told}
     yield planner.before_practice(document, "Before practice", values)
     yield part
 

@@ -119,7 +119,9 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
                 yield from planning.practice(planner, item, scope)
             case SingleDimensionStages():
                 make = partial(planning.stage, planner, item)
-                told = {"times": str(item.questions_per_dimension)}
+                # A rule asks each dial as often as it needs: a text that says how often is refused.
+                times = {"times": str(item.questions_per_dimension)}
+                told = times if item.adaptive is None else {}
                 yield from stages_of_models(item, scope, place, planner, make, lambda part: told)
 
     def machine(
