@@ -267,7 +267,9 @@ def analyze(
             _beside(tables, workers) as executor,
             looking(look),
             speaking(translation),
-            labelling(labels_of(tables.participants, language_of(translation))),
+            labelling(
+                labels_of(tables.participants, language_of(translation)), listing.measure_labels()
+            ),
         ):
             large = executor.submit(write_snapshots, get_attached(tables), *snapshot_files(folder))
             text = report(

@@ -23,7 +23,7 @@ from labapp.analysis.declared import PREFIX
 from labapp.analysis.speech_rows import NOT_AGREED, REDACTED
 from labapp.analysis.tables import Tables, build_frame
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, records
+from labapp.base.report.listing import NONE, quoted, records
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -197,7 +197,7 @@ def _quotes(tables: Tables) -> Html:
         rows.append(
             (
                 Verbatim(f"{row['tier']}: {names[row['tier'], row['code']]}"),
-                Verbatim(f"“{row['text']}”"),
+                quoted(row["text"]),
                 Verbatim(str(row["participant"])),
                 clock(row["onset_working_s"]),
                 NONE if row["model"] is None else Verbatim(str(row["model"])),

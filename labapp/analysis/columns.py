@@ -33,6 +33,7 @@ from labapp.analysis.inclusion import RULES
 from labapp.analysis.questionnaires import TABLES as QUESTIONNAIRES
 from labapp.analysis.speech_rows import TABLES as SPEECH
 from labapp.analysis.task_records import Columns, TaskTables, records_class
+from labapp.analysis.tracks import TRACKS
 from labapp.base.errors import SetupError
 from labapp.study.plugins import registry
 
@@ -86,11 +87,16 @@ STAGES = (
         text outcome: completed, time_expired, skipped (by the moderator) or unfinished
         whole n_planned: questions planned
         whole n_trials: questions that count
-        seconds response_time_s: mean over questions that ended by Next or Skip; where answers are
-            handed in, mean time to the answer
+        seconds response_time_s: mean time to the answer; to Next or Skip where no answer is
+            given
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: of these, answered correctly; “I don't know” is not correct
-        number correctness_rate [0-1]: correct / answered
+        number correctness_rate [0-1]: share of answers that are correct
+        number threshold: threshold of an adaptive stage, as a level of its rule; of several tracks
+            the mean on their scale
+        number threshold_se: standard error of the threshold; of its natural logarithm, unless the
+            scale is linear
+        text criterion: adaptive stages that last until enough answers are right: reached or missed
         number seq [1-7]: Single Ease Question, 1 very easy to 7 very difficult
         seconds duration_s: working time of the stage
         whole skips_taken_back: times the moderator skipped the rest of the stage and took that
@@ -118,8 +124,8 @@ ANSWERS = (
         text check: of an attention or comprehension check whether it was passed or failed, once
             submitted; empty of other items
         whole check_attempts: how often the answer to a comprehension check was judged
-        whole plays: how often the sound of the item was started from its beginning
-        yes heard: the sound of the item was heard to its end at least once
+        whole plays: how often sounds of the item and its options were started from the beginning
+        yes heard: each of those that were started was heard to its end at least once
         number value: the answer that counts, where it is a number
         yes dont_know: the answer that counts is that the participant does not know; then it has no
             value
@@ -314,6 +320,7 @@ _FIRST = {
     **QUESTIONNAIRES,
 }
 _LAST = {
+    "tracks": TRACKS,
     "participants": PARTICIPANTS,
     "deviations": DEVIATIONS,
     "notes": NOTES,
@@ -343,6 +350,7 @@ _ROW_IS = {
     "scores": "a score of a questionnaire",
     "items": "an item of a questionnaire, as it is worded",
     "scales": "an item of a score that is a mean or a sum",
+    "tracks": "a track of an adaptive stage",
     "participants": "a session",
     "deviations": "something that did not go as planned",
     "notes": "a note, flag or prompt of the moderator",

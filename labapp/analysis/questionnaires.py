@@ -81,7 +81,7 @@ class _Sheet:
     shown_ns: int = 0
     page_ns: int = 0
     answers: dict[tuple[str, str], AnswerRecord] = field(default_factory=dict)
-    sounds: dict[tuple[str, str], tuple[int, bool]] = field(default_factory=dict)
+    sounds: dict[tuple[str, str], dict[str, tuple[int, bool]]] = field(default_factory=dict)
 
 
 def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
@@ -118,9 +118,9 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
                 known.changes += 1
         elif isinstance(payload, SoundPlayed):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
-            key = (payload.instrument, payload.item)
-            heard = sheet.sounds.get(key, (0, False))[1] or payload.action == "end"
-            sheet.sounds[key] = (payload.play, heard)
+            of_item = sheet.sounds.setdefault((payload.instrument, payload.item), {})
+            heard = of_item.get(payload.option, (0, False))[1] or payload.action == "end"
+            of_item[payload.option] = (payload.play, heard)
         elif isinstance(payload, CheckAnswered):
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
             if (checked := sheet.answers.get((payload.instrument, payload.item))) is not None:
@@ -129,9 +129,10 @@ def fold_answers(events: Iterable[tuple[Event, Payload]]) -> list[AnswerRecord]:
             sheet = sheets.setdefault(event.part_id, _Sheet(working))
             _submit(sheet, event.part_id, payload, (working - sheet.shown_ns) / NS)
     for sheet in sheets.values():
-        for key, (plays, was_heard) in sheet.sounds.items():
+        for key, of_item in sheet.sounds.items():
             if (heard_of := sheet.answers.get(key)) is not None:
-                heard_of.plays, heard_of.heard = plays, was_heard
+                heard_of.plays = sum(plays for plays, _ in of_item.values())
+                heard_of.heard = all(was_heard for _, was_heard in of_item.values())
     return [answer for sheet in sheets.values() for answer in sheet.answers.values()]
 
 

@@ -65,6 +65,7 @@ from labapp.analysis.task_records import (
     Traced,
     walk,
 )
+from labapp.analysis.tracks import TRACKS
 from labapp.base.clock import NS
 from labapp.base.errors import SessionError
 from labapp.record.events import Event, Payload, Source
@@ -346,6 +347,7 @@ class SessionRecords:
             "scores": [score_row(score, self.parts) for score in self.scores],
             "items": list(item_rows(asked, self.totals.planned.language)),
             "scales": list(scale_rows(self.answers, self.parts, self._at_least)),
+            "tracks": [cells(TRACKS, track) for task in self.tasks for track in task.walk_tracks()],
             "participants": [self._participant_row()],
             "deviations": [cells(DEVIATIONS, deviation) for deviation in self.deviations],
             "notes": list(self.notes),
@@ -411,7 +413,8 @@ class SessionRecords:
         span = self.totals.spans[part.id]
         taken_back = self.taken_back[(part.id, None, None)]
         n_trials = sum(not attempt.excluded for attempt in attempts)
-        stage = StageRun(part, span, n_trials, self._seq(part.id), taken_back)
+        results = task.find_results(part)
+        stage = StageRun(part, span, n_trials, self._seq(part.id), taken_back, results)
         ran = Ran(span.outcome, self.keyboard_away, self._missing)
         return cells(_STAGES, stage) | task.stage_row(part, attempts, ran)
 
@@ -474,6 +477,7 @@ class StageRun:
     n_trials: int
     seq: float | None
     skips_taken_back: int
+    results: Mapping[str, Any]
 
 
 _TRIALS = of(
@@ -494,6 +498,9 @@ _STAGES = of(
     model="part.model",
     outcome=lambda stage: stage.span.outcome or UNFINISHED,
     n_planned="part.trials",
+    threshold=lambda stage: stage.results.get("threshold"),
+    threshold_se=lambda stage: stage.results.get("threshold_se"),
+    criterion=lambda stage: stage.results.get("criterion"),
     **dict.fromkeys(
         (
             *("response_time_s", "n_answered", "n_correct", "correctness_rate"),

@@ -49,7 +49,7 @@ from labapp.analysis.task_report import (
     without_sections,
 )
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, SHOWN_ROWS, format_first_rows, records
+from labapp.base.report.listing import NONE, SHOWN_ROWS, format_first_rows, quoted, records
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -435,7 +435,7 @@ def _questionnaires(tables: Tables) -> Iterator[str]:
     items = tables.worded[tables.worded["check"].isna()]
     counts = {name: items[items["instrument"] == name]["item"].nunique() for name in asked}
     named = [
-        f"“{questionnaire_name(tables.worded, name)}”{f' ({n})' if n else ''}"
+        quoted(questionnaire_name(tables.worded, name)) + (f" ({n})" if n else "")
         for name, n in counts.items()
     ]
     if named:
@@ -593,7 +593,7 @@ def _words(row: dict[str, Any], former: Sequence[str]) -> Html:
     now = (row["text"] or "") if row["taken_back"] else row["text_now"]
     known = {row["text_now"], now}
     earlier = [words for words in dict.fromkeys(former) if words and words not in known]
-    before = Verbatim(" → ".join(f"“{words}”" for words in earlier))
+    before = Verbatim(" → ".join(map(quoted, earlier)))
     return format_revised_text(Verbatim(f"{number}{now}"), before, taken_back=row["taken_back"])
 
 

@@ -23,6 +23,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from labapp.analysis.column import FILLED, Column, Getter, along, cells
+from labapp.analysis.tracks import TrackRecord
 from labapp.base import discovery
 from labapp.base.clock import NS
 from labapp.base.errors import RecordError, SetupError
@@ -36,7 +37,8 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.registry import KINDS as PAUSES
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import TrialEnded
+from labapp.record.events.trials import LevelChosen, TrackEnded, TrialEnded
+from labapp.study.adaptive.tracks import FollowedTracks
 from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
 from labapp.study.plugins import registry
@@ -70,7 +72,8 @@ class Attempt:
     """One attempt, while its events come in and after.
 
     Times are in ns, working time but for those that say session; None where the thing did not
-    happen. superseded: why another attempt counts instead.
+    happen. superseded: why another attempt counts instead; track, level: what a rule chose, None
+    where none did.
     """
 
     part: TrialsPart
@@ -81,6 +84,8 @@ class Attempt:
     ended_session_ns: int | None = None
     outcome: str | None = None
     superseded: str | None = None
+    track: int | None = None
+    level: float | None = None
 
     def __init__(self, key: Key) -> None:
         self.key = key
@@ -110,6 +115,12 @@ class Attempt:
     def correct(self) -> bool | None:
         """Whether its answer was right; None without one, or where none is right."""
         return None
+
+    @property
+    def counts_right(self) -> bool | None:
+        """Whether its answer was right for the rule of an adaptive stage; None for an answer that
+        says nothing, such as "I don't know"."""
+        return self.correct
 
     @property
     def response_s(self) -> float | None:
@@ -257,6 +268,8 @@ class TaskRecords(ABC, Generic[P, A]):
     """The kinds of events of its parts that it takes besides that and the ends of trials. One that
     no function of its own or of its attempts mentions is an error as it is loaded; so is, in an
     analysis, an event that neither it takes nor the task type names (`TaskType.told_elsewhere`)."""
+    achieved: ClassVar[str] = "answered"
+    """How a trial ends that was answered."""
     of_session: ClassVar[frozenset[str]] = frozenset()
     """The kinds of events of no part that it takes."""
 
@@ -269,6 +282,11 @@ class TaskRecords(ABC, Generic[P, A]):
         self.parts = parts
         self.by_key: dict[Key, A] = {}
         self._counts: dict[str | None, int] = {}  # the attempt that counts where a stage began anew
+        self.followed = {
+            name: FollowedTracks(part.adaptive)
+            for name, part in parts.items()
+            if part.adaptive is not None
+        }
 
     @abstractmethod
     def begin(self, part: P, key: Key, event: Event, payload: Any) -> A:
@@ -293,6 +311,35 @@ class TaskRecords(ABC, Generic[P, A]):
                 todo="Check it with `labapp sessions verify`, and leave it out until it is "
                 "repaired.",
             )
+        if (followed := self.followed.get(event.part_id or "")) is not None:
+            self._follow(followed, event, payload)
+
+    def _follow(self, followed: FollowedTracks, event: Event, payload: Payload) -> None:
+        """Take in what an event says of the tracks of its part."""
+        key, chosen = key_of(event), followed.state.chosen
+        match payload:
+            case PartRestarted():
+                followed.begin()
+            case LevelChosen() | TrackEnded():
+                followed.decide(payload, event.seq)
+            case TrialEnded(outcome=outcome) if outcome == self.achieved and key is not None:
+                followed.answer(self.by_key[key].counts_right)
+            case _ if event.kind == self.begins and key is not None and chosen is not None:
+                self.by_key[key].track, self.by_key[key].level = chosen.track, chosen.value
+
+    def walk_tracks(self) -> Iterator[TrackRecord]:
+        """The tracks of its adaptive parts, as their plans list them."""
+        for name, followed in self.followed.items():
+            for number_of in range(1, len(followed.state.tracks) + 1):
+                yield TrackRecord(self.parts[name], followed, number_of)
+
+    def find_results(self, part: P) -> Mapping[str, str | float | None]:
+        """What came out of the tracks of a stage, by column; nothing where it is not adaptive."""
+        if (followed := self.followed.get(part.id)) is None:
+            return {}
+        tracks, state = followed.tracks, followed.state
+        _, se = tracks.average([tracks.find_threshold(track) for track in state.tracks])
+        return {**tracks.results(state), "threshold_se": se}
 
     def take_of_session(self, payload: Payload) -> None:
         """Take in an event of no part."""
@@ -304,8 +351,9 @@ class TaskRecords(ABC, Generic[P, A]):
 
     def doubts(self) -> Iterator[str]:
         """What of the record contradicts the plan though it is in the tables, for
-        `labapp sessions verify`."""
-        return iter(())
+        `labapp sessions verify`: the first decision of each part that is not its rule's; those
+        behind it follow from it."""
+        return (f"{name}: {each.doubts[0]}" for name, each in self.followed.items() if each.doubts)
 
     @property
     def attempts(self) -> Sequence[A]:
@@ -589,7 +637,8 @@ def follow(
 
 @lru_cache(maxsize=64)
 def _collect_kinds(records: type[TaskRecords[Any, Any]]) -> frozenset[str]:
-    return records.kinds | {records.begins, PartRestarted.kind, TrialEnded.kind}
+    decisions = {LevelChosen.kind, TrackEnded.kind}
+    return records.kinds | {records.begins, PartRestarted.kind, TrialEnded.kind} | decisions
 
 
 @lru_cache(maxsize=4)

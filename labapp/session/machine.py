@@ -23,6 +23,7 @@ from labapp.record.events.lifecycle import (
     FlagAdded,
     NoteAdded,
     NoteCorrected,
+    PageTurned,
     PartEnded,
     PartLeftOut,
     PartRestarted,
@@ -47,6 +48,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.look import Look
 from labapp.record.events.registry import Pauses
+from labapp.record.events.trials import SoundState, TextSoundPlayed
 from labapp.study import inclusion, results
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry
@@ -63,6 +65,13 @@ Decision = Sequence[UnstampedEvent]
 """What a command comes to; empty where it is refused."""
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
+
+
+ENDING = {
+    "check_failed": "comprehension check failed",
+    "criterion_missed": "criterion not reached",
+}
+"""Why a session ends with a part, by how that ends."""
 
 
 class PartRecord(State, frozen=True):
@@ -121,6 +130,7 @@ class SessionState(State, frozen=True):
     noted : by the seq of its event.
     blind : whether the console hides what is on the screen, None where the journal does not say.
     look : what the participant's window shows besides.
+    sounds : what became of the sounds of the part's texts, by their names.
     answers : what the parts so far left for those after them, see `PartMachine.answers` and
         `PartMachine.results`.
     rights : by id of a part that conditions name, see `PartMachine.rights`.
@@ -147,6 +157,7 @@ class SessionState(State, frozen=True):
     noted: Mapping[int, Annotation] = msgspec.field(default_factory=dict)
     blind: bool | None = None
     look: Look = Look()
+    sounds: Mapping[str, SoundState] = msgspec.field(default_factory=dict)
     answers: Mapping[str, Any] = msgspec.field(default_factory=dict)
     rights: Mapping[str, Sequence[bool]] = msgspec.field(default_factory=dict)
     full: frozenset[str] = frozenset()
@@ -260,6 +271,8 @@ class SessionMachine:
                 return (UnstampedEvent(BlindingSet(False)),) if state.blind else ()
             case commands.MovePointer(key, path):
                 return (UnstampedEvent(path, *key),)
+            case commands.PlayTextSound() if state.running:
+                return self._play(state, command, now_ns)
             case commands.ShowLook(look) if (payload := state.look.toward(look)) is not None:
                 return (self._add_trial_key(state, payload),)
             case commands.Reopen(seq) if seq == state.end_seq and self.can_reopen(state):
@@ -310,6 +323,14 @@ class SessionMachine:
         if state.pauses.holds or state.pending is not None or not state.running:
             return False
         return not self.parts[state.index].rests
+
+    def _play(self, state: SessionState, command: commands.PlayTextSound, now_ns: int) -> Decision:
+        now = state.sounds.get(command.sound, SoundState())
+        working = state.pauses.working_ns(now_ns)
+        if (asked := now.ask(command.action, working, command.seconds)) is None:
+            return ()
+        payload = TextSoundPlayed(command.sound, command.action, *asked, command.audible)
+        return (self._add_trial_key(state, payload),)
 
     def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first.
@@ -371,9 +392,9 @@ class SessionMachine:
         if self._has_declined(state):
             end = SessionEnded("consent declined", debriefed=self.debriefs == "always")
             return self._end(state, end)
-        if state.index >= 0 and state.records[state.index].outcome == "check_failed":
-            debriefed = self.can_debrief(state)
-            return self._end(state, SessionEnded("comprehension check failed", debriefed=debriefed))
+        outcome = state.records[state.index].outcome if state.index >= 0 else None
+        if (why := ENDING.get(outcome or "")) is not None:
+            return self._end(state, SessionEnded(why, debriefed=self.can_debrief(state)))
         if reached := self._reach_quotas(state):
             return reached
         index = state.index + 1
@@ -588,6 +609,7 @@ class SessionMachine:
                 return replace(
                     state,
                     look=state.look.after(payload),
+                    sounds={},
                     index=payload.index,
                     records=_put(state.records, payload.index, PartRecord(started_ns=event.t_ns)),
                     part_state=task.apply(begun, event, payload),
@@ -600,6 +622,12 @@ class SessionMachine:
                 return self._passing_over(state, payload.index, "skipped")
             case PartLeftOut():
                 return self._passing_over(state, payload.index, inclusion.LEFT_OUT)
+        if isinstance(payload, TextSoundPlayed):
+            state = _after_sound(state, event, payload)
+        elif state.sounds and isinstance(payload, PageTurned | PartEnded):
+            working = state.pauses.working_ns(event.t_ns)
+            stopped = {name: sound.stopped(working) for name, sound in state.sounds.items()}
+            state = replace(state, sounds=stopped)
         if (look := state.look.after(payload)) is not state.look:
             state = replace(state, look=look)
         if not (state.running or ran):  # the end concerns the part, too: it can be taken back
@@ -663,6 +691,14 @@ def _of_session(payload: type[Payload]) -> bool:
 
 def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tuple[PartRecord, ...]:
     return (*records[:index], record, *records[index + 1 :])
+
+
+def _after_sound(state: SessionState, event: Event, payload: TextSoundPlayed) -> SessionState:
+    """One sound of a text plays at a time."""
+    working = state.pauses.working_ns(event.t_ns)
+    sounds = {name: sound.stopped(working) for name, sound in state.sounds.items()}
+    after = state.sounds.get(payload.sound, SoundState()).after(payload, working)
+    return replace(state, sounds={**sounds, payload.sound: after})
 
 
 def _with_note(state: SessionState, seq: int, noted: Annotation) -> SessionState:

@@ -14,6 +14,7 @@ from labapp.session import folder
 from labapp.session.condition_assignment import (
     CellAssignment,
     Coverage,
+    count_other_phases,
     count_quotas,
     coverage,
     folder_problems,
@@ -29,6 +30,7 @@ from labapp.study.people import PEOPLE_WORDS, Person, Visits, count_states
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
+from labapp.study.when import describe
 
 BEGINNING = 4
 """Sequences of masked pictures that are told of a participant."""
@@ -53,6 +55,7 @@ class Overview:
     wanted : how many plans were asked for.
     covered : None in a study that draws no cells.
     problems : what is wrong with session folders, a sentence each.
+    others : sessions of other phases, by phase.
     """
 
     loaded: LoadedStudy
@@ -62,6 +65,7 @@ class Overview:
     wanted: int
     covered: Coverage | None
     problems: Sequence[str]
+    others: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
         study = self.loaded.study
@@ -91,13 +95,14 @@ class Overview:
         out = [
             f"{study.title} ({study.id}, version {study.version}{phase})",
             f"Participants so far: {numbers}. Sound: {study.recording.audio}.",
+            *self._other_phases(),
             *self._languages(),
             *self._quotas(),
             *self._sessions(),
             "",
             "Flow:" if self.covered is None else "Flow in one of the conditions:",
         ]
-        out += [f"  {labels.put(registry.task_type_of(part).line(part))}" for part in self.parts]
+        out += [f"  {labels.put(_describe_part(part))}" for part in self.parts]
         models = any("models" in plan.assignment for plan in self.plans.values())
         shuffled = sorted(
             {part.ordered for plan in self.plans.values() for part in plan.parts if part.order()}
@@ -130,6 +135,10 @@ class Overview:
             if person.holds and read in counts:
                 counts[read] += 1
         return counts
+
+    def _other_phases(self) -> list[str]:
+        counts = ", ".join(f"{phase} {n}" for phase, n in sorted(self.others.items()))
+        return [f"Sessions of other phases: {counts}."] if counts else []
 
     def _languages(self) -> list[str]:
         counts = ", ".join(f"{code} {n}" for code, n in self._count_languages().items())
@@ -174,6 +183,12 @@ class Overview:
         return Labels(declared.labels_in(study.own_language))
 
 
+def _describe_part(part: PlannedPart) -> str:
+    """A part in a line, with what it depends on."""
+    line = registry.task_type_of(part).line(part)
+    return f"{line}, only if {describe(part.only_if)}" if part.only_if else line
+
+
 def _put_first(line: str, labels: Labels) -> str:
     """A line of a list with labels for the name that it begins with, in the same columns, and for
     the names of an order."""
@@ -205,4 +220,6 @@ def overview(study: str, participants: int, data: Path) -> Overview:
     )
     everybody = people_of(data, loaded.study) if covered is None else covered.people
     problems = list(folder_problems(data / loaded.study.id))
-    return Overview(loaded, everybody, first.parts, plans, participants, covered, problems)
+    others = count_other_phases(data / loaded.study.id, loaded.study)
+    shown = (loaded, everybody, first.parts, plans, participants, covered, problems, others)
+    return Overview(*shown)

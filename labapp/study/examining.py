@@ -459,7 +459,7 @@ class _Reader:
                         key = f"![]({picture})"
                         self.errors.append(StudyError.at(self.places[name], line, key, *why))
                         continue
-                    if not media.is_file(picture):
+                    if not (media.is_file(picture) or media.is_sound(picture)):
                         continue
                     self._picture(picture, self.places[name], line, f"![]({picture})")
         for name, instrument in self.parsed.items():

@@ -1,5 +1,5 @@
-"""Pictures and sounds of a study: files in its folder. Texts show pictures as `![words](name)`;
-items of questionnaires name both as `media`, and options pictures."""
+"""Pictures and sounds of a study: files in its folder. Texts show them as `![words](name)`; items
+and options of questionnaires name them as `media`."""
 
 from __future__ import annotations
 
@@ -100,12 +100,9 @@ def is_file(name: str) -> bool:
 
 
 def no_picture(name: str) -> tuple[str, str] | None:
-    """Why a text cannot show a file, and what to do; None where it is no sound and no video."""
+    """Why a text cannot show a file, and what to do; None where it is no video."""
     if is_video(name):
         return f"{name!r}: {NO_VIDEO}", "Leave it out, or show a picture of it."
-    if is_sound(name):
-        todo = "Play it with an item of a questionnaire: `media: {file: …}`."
-        return f"{name!r} is a sound, and a text cannot play one", todo
     return None
 
 

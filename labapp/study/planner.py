@@ -271,6 +271,12 @@ class Planner:
             values=values,
         )
 
+    def count_trials(self, part: PlannedPart) -> str:
+        """How many trials a part has, for texts: `up to 40` where a rule chooses them."""
+        number = str(part.trial_count())
+        up_to = self.loaded.words.get("up_to", "{number}")
+        return up_to.format(number=number) if part.chooses else number
+
     def rest(self, document: str, at_least_s: float, scope: Scope) -> BreakPart:
         """A break; at_least_s: seconds before which only the moderator goes on."""
         return BreakPart(

@@ -149,7 +149,7 @@ def stages_of_models(
     """
     for index, model in enumerate(stage_models(stages, scope, planner)):
         part = make(*planner.next_stage(), model)
-        values = {"trials": str(part.trials), **told(part)}
+        values = {"trials": planner.count_trials(part), **told(part)}
         yield planner.before_stage(stages.between if index else stages.intro, scope, values)
         yield part
         yield from planner.ask_after(stages, part.id, part.id, place)

@@ -27,7 +27,8 @@ percentage of the masking; nothing where there is no model to ask."""
 
 
 class IncompatibleStimuliError(ValueError):
-    """A stimulus set that a study cannot show. about: the key of `stages` that says so."""
+    """A stimulus set that a study cannot show. about: the key of `stages` that says so, with points
+    between the keys on the way."""
 
     def __init__(self, about: str, what: str, todo: str) -> None:
         super().__init__(what)
@@ -95,7 +96,7 @@ def fitting(stages: StimulusStages, planner: Planner) -> Iterator[None]:
             place for place, item in walk_items(planner.study.flow) if item.task_stages() is stages
         )
         place = next(places, ())
-        key = (*loaded.origin.get(place, place), "stages", error.about)
+        key = (*loaded.origin.get(place, place), "stages", *error.about.split("."))
         raise StudyError.at(
             loaded.path, loaded.located.line(key), error.about, str(error), error.todo
         ) from error

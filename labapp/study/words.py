@@ -126,13 +126,21 @@ def list_shown_words(loaded: LoadedStudy, template: str) -> list[str]:
     kinds = {kind_of(item) for item in asked}
     of_questions = [(kind.words, name in kinds) for name, kind in ITEM_KINDS.items() if kind.words]
     of_questions.append((("item_check_*",), any(item.comprehension for item in asked)))
-    of_questions.append((("sound_*",), any(item.sound for item in asked)))
+    sounds = any(item.sounds for item in asked) or _has_sounds_in_texts(loaded)
+    of_questions.append((("sound_*",), sounds))
     return [
         key
         for key in of_tasks_shown
         if not any(_among(key, patterns) for patterns, _ in of_questions)
         or any(shown and _among(key, patterns) for patterns, shown in of_questions)
     ]
+
+
+def _has_sounds_in_texts(loaded: LoadedStudy) -> bool:
+    """Whether a text of the study plays a sound."""
+    documents = (name for name in loaded.files if name.endswith(".md"))
+    named = (sound for name in documents for sound in texts.picture_names(loaded.text(name)))
+    return any(map(media.is_sound, named))
 
 
 @cache
@@ -424,7 +432,8 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
     for name, what, todo in _find_unfilled(text, names, f"in the part {part.id!r}"):
         yield StudyError.at(file, texts.line_of(text, name), name, what, todo)
     for picture in texts.picture_names(text):
-        elsewhere = media.is_file(picture) or media.no_picture(picture) is not None
+        of_study = media.is_file(picture) or media.is_sound(picture)
+        elsewhere = of_study or media.no_picture(picture) is not None
         if picture not in part.text_pictures and not elsewhere:
             known = ", ".join(sorted(part.text_pictures)) or "none"
             yield StudyError.at(
@@ -432,7 +441,7 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
                 texts.line_of(text, f"({picture}"),
                 f"![]({picture})",
                 f"there is no such picture in the part {part.id!r}; there are: {known}",
-                "Leave it out, or name a PNG, JPEG or WebP file of the study's folder.",
+                "Leave it out, or name a picture or sound file of the study's folder.",
             )
 
 

@@ -21,7 +21,13 @@ design: {within: [model]}
 labels:
   completion_rate: {en: Questions solved, de: Gelöste Fragen}
   sinelines/gt: True dials
-analysis: {outcomes: {primary: [completion_rate]}}
+analysis:
+  outcomes: {primary: [completion_rate], secondary: [response_time_s]}
+  contrasts: [{name: sinelines/gt first, weights: {model: {sinelines/gt: 1, sinelines/ae: -1}}}]
+  smallest_effect: {completion_rate: {contrast: sinelines/gt first, raw: 0.2}}
+hypotheses:
+  - {text: More., outcome: completion_rate, contrast: sinelines/gt first, direction: greater}
+  - {text: As many., outcome: completion_rate, contrast: sinelines/gt first, direction: equivalent}
 flow:
   - consent: texts/{language}/consent.md
   - stages: {task: reconstruction, models: [sinelines/gt, sinelines/ae], trials: 1, skip: always}
@@ -50,7 +56,11 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
     said = words.partition("Results in sentences")[2]
     assert "Questions solved: sinelines/ae M = " in said
     assert "True dials M = " in said
-    assert "sinelines/gt" not in words
+    assert "sinelines/gt" not in words, "also in names of contrasts"
+    assert words.count("True dials first (greater)") >= 1
+    assert words.count("True dials first (smaller than ± 0.2") >= 1
+    assert "response_time_s" not in words, "labapp's own outcomes have labels"
+    assert "Response time (in s): " in said
     stages = (tmp_path / "out" / "stages.csv").read_text()
     assert "completion_rate" in stages
     assert "sinelines/gt" in stages

@@ -12,16 +12,20 @@ from typing import cast
 
 import pandas as pd
 import pytest
+import yaml
 
 from labapp.analysis import Tables
 from labapp.analysis import analyze as language
 from labapp.analysis.analyze import analyze, report
+from labapp.analysis.columns import table_columns
 from labapp.analysis.participation import flow_figures
 from labapp.analysis.tables import load
 from labapp.analysis.task_report import Findings
 from labapp.base import resources, translations
 from labapp.base.documents import parse_yaml
 from labapp.base.errors import SetupError
+from labapp.base.report import listing
+from labapp.base.report.labels import label_measure, labelling
 from labapp.base.report.page import Translation, speaking
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import decide_by_hand, withdraw
@@ -115,6 +119,11 @@ def german(tables: Tables) -> Translation:
     return translation
 
 
+def german_for_nobody() -> Translation:
+    nobody = SimpleNamespace(participants=pd.DataFrame({"study": [], "language": []}))
+    return german(cast(Tables, nobody))
+
+
 def is_data(text: str) -> bool:
     """Ids, labels, formulas of models and what people wrote, not sentences of the report."""
     text = text.rstrip(",;")
@@ -169,8 +178,7 @@ def written(source: str) -> Iterator[str]:
 
 
 def test_what_sections_and_figures_say_is_in_the_german_table() -> None:
-    nobody = SimpleNamespace(participants=pd.DataFrame({"study": [], "language": []}))
-    spoken = german(cast(Tables, nobody))
+    spoken = german_for_nobody()
     texts: set[str] = set()
     for path in (path for wing in SHOWN for path in (ROOT / "labapp" / wing).rglob("*.py")):
         source = path.read_text("utf-8")
@@ -181,6 +189,40 @@ def test_what_sections_and_figures_say_is_in_the_german_table() -> None:
         spoken.say(text)
     english = sorted(text for text in spoken.missing if len(text) > 1)  # a letter is a unit
     assert english == [], "add the German to assets/texts/de/report.yaml"
+
+
+def measures() -> Iterator[tuple[str, str, str]]:
+    """Groups, names and titles of what labapp's own tasks and questionnaires measure."""
+    for column in table_columns()["stages"]:
+        if column.kind == "number":
+            yield "a task", column.name, column.meaning.split(";")[0]
+    for path in sorted((ROOT / "assets/instruments").glob("*.yaml")):
+        document = yaml.safe_load(path.read_text("utf-8"))
+        scores = document.get("scores")
+        for score in scores if isinstance(scores, dict) else ():
+            yield document["id"], score, ""
+
+
+@pytest.mark.parametrize("code", ["en", "de"])
+def test_every_outcome_of_labapp_has_a_label_in_the_report(code: str) -> None:
+    spoken = german_for_nobody() if code == "de" else None
+    with speaking(spoken), labelling({"gain": "Nutzen"}, listing.measure_labels()):
+        called = {(group, name): label_measure(name, group) for group, name, _ in measures()}
+        assert label_measure("gain", "a task") == "Nutzen", "the study's label comes first"
+        assert label_measure("effort", "a questionnaire of the lab") == "effort"
+    assert len(called) > 40
+    assert [of for of, label in called.items() if label == of[1]] == []
+    if spoken is not None:
+        assert called["nasa-tlx", "effort"] == "Anstrengung"
+        for _, _, title in measures():
+            spoken.say(title[:1].upper() + title[1:])
+        assert sorted(spoken.missing - {""}) == [], "add the German to assets/texts/de/report.yaml"
+
+
+def test_quotation_marks_are_those_of_the_language() -> None:
+    assert listing.quoted("model") == "“model”"
+    with speaking(german_for_nobody()):
+        assert listing.quoted("model") == "„model“", "what people wrote is not translated"
 
 
 def test_a_report_is_in_the_language_of_its_study_and_says_so_once_where_it_cannot(

@@ -40,6 +40,7 @@ from tests.helpers.coded_session import add_codebook, add_units
 from tests.helpers.journals import golden_session
 from tests.helpers.judging import made_for, write_judging_study
 from tests.helpers.nightly import EVERYTHING
+from tests.helpers.single import write_single_study
 from tests.helpers.unmasking import made, write_unmasking_study
 
 GENEROUS_S = 5.0
@@ -329,3 +330,20 @@ def test_killed_at_any_event_a_study_with_every_kind_of_item_goes_on(tmp_path: P
         last, problems = try_at(everywhere, reference, seq)
         assert not problems, (seq, kinds[seq])
         assert last >= seq
+
+
+@pytest.mark.timeout(240)
+def test_killed_sessions_with_adaptive_dials_choose_by_all_answers(tmp_path: Path) -> None:
+    lines = (
+        "spreads: [0.05, 0.1, 0.2, 0.4, 0.7, 1]",
+        "adaptive: {method: up-down, start: 1, trials: 8}",
+        "intro: shipped:debrief",
+    )
+    study = write_single_study(tmp_path / "study", ["circles/gt"], lines=lines)
+    path, events = killed_twice(tmp_path, study, "adaptive dials", 0.3)
+    kinds = Counter(event.kind for event in events)
+    assert kinds["session.completed"] == 1
+    assert kinds["level.chosen"] == kinds["question.drawn"] == 16, "each is decided once"
+    assert kinds["answer.given"] == 16
+    assert kinds["track.ended"] == 2
+    assert verify(path).ok, verify(path).problems

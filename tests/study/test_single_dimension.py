@@ -131,5 +131,7 @@ def test_the_flow_is_told(tmp_path: Path) -> None:
 def test_the_schema_knows_both_tasks() -> None:
     assert set(SingleDimensionStages.model_fields) - set(Stages.model_fields) == {
         "visualisation",
+        "adaptive",
         "questions_per_dimension",
+        "spreads",
     }

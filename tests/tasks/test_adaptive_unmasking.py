@@ -18,7 +18,8 @@ from labapp.session.bids.verify import verify
 from labapp.session.machine import SessionMachine
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
-from labapp.study.adaptive.tracks import FollowedTracks, Tracks, plan_tracks
+from labapp.study.adapting import plan_tracks
+from labapp.study.adaptive.tracks import FollowedTracks, Tracks
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.planner import UnmaskingStages
 from labapp.tasks.unmasking.records import UnmaskingRecords
@@ -147,7 +148,7 @@ def test_the_records_follow_the_tracks_and_find_a_forged_decision() -> None:
 
     def follow(forged_at: int | None = None) -> UnmaskingRecords:
         records = UnmaskingRecords({part.id: part})
-        known = {records.begins, "trial.ended", *records.kinds}
+        known = {records.begins, "trial.ended", LevelChosen.kind, TrackEnded.kind, *records.kinds}
         for event in play.events:
             if event.kind not in known or event.part_id != part.id:
                 continue
@@ -249,7 +250,7 @@ def test_adaptive_sessions_are_simulated_verified_and_analysed(
     tracks = tables.tracks
     assert len(tracks) == 4
     assert set(tracks["n_trials"]) == {40}
-    means = tracks.groupby("method")["threshold"].mean()
+    means = tracks.groupby("about")["threshold"].mean()
     # 70.7 % are right above the level at which half is recognised.
     assert 6.0 < means["middle"] < 20.0
     assert 12.0 < means["edge"] < 45.0

@@ -520,7 +520,7 @@ def test_means_of_masks_name_the_method_and_say_how_much_a_mask_shows(tmp_path: 
     assert of == ["Gradient, 5\N{NO-BREAK SPACE}%", "Slope", "sinelines/ae", ""]
 
 
-def test_labels_come_from_what_the_sessions_declare(tmp_path: Path) -> None:
+def test_labels_come_from_what_the_sessions_declare(tmp_path: Path, qtbot: QtBot) -> None:
     people = tmp_path / "participants.csv"
     head = (
         "study,participant,session,included,excluded_because,n_deviations,n_gaps,gap_s,sound_s,"
@@ -533,6 +533,21 @@ def test_labels_come_from_what_the_sessions_declare(tmp_path: Path) -> None:
     (tmp_path / "masked_predictions.csv").write_text("study,method,method_name\n", "utf-8")
     (tmp_path / "statistics.csv").write_text("test,study\n", "utf-8")
     assert read_results(tmp_path).labels["lines"].put("all") == "Everything"
+    assert not read_results(tmp_path).relabelled
+    columns, first = people.read_text("utf-8").splitlines()
+    later = first.replace("P01", "P00").replace("Everything", "All of it")
+    rows = [f"{first},2026-01-02", f"{later},2026-01-03", f"{later},2026-01-01"]
+    people.write_text("\n".join([f"{columns},started_utc", *rows]), "utf-8")
+    results = read_results(tmp_path)
+    assert results.labels["lines"].put("all") == "All of it", "the newest session's"
+    assert results.relabelled == {"lines"}
+    view = ResultsView()
+    qtbot.addWidget(view)
+    mean = MeanLine("lines", "", "all", "%", "", 6, 55.0, 7.0, None)
+    note = "Versions of this study have different labels. Those of the newest session are shown."
+    for relabelled, shown in ((results.relabelled, True), (frozenset(), False)):
+        view.show_results(replace(results, lines=(mean,), relabelled=relabelled), "lines")
+        assert (note in [label.text() for label in view.findChildren(QLabel)]) is shown
     people.write_text(f'{head}lines,P01,1,True,,0,0,,,,True,"{{""colours"": 1}}"\n', "utf-8")
     with pytest.raises(RecordError, match="cannot be read"):
         read_results(tmp_path)

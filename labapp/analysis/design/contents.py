@@ -447,9 +447,8 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
             spread.set_ylabel("Residual")
             for ax in (quantiles, spread):
                 kit.grid(ax)
-                ax.set_title(analysis.outcome.name, fontsize=points_of(8.5), loc="left").set_label(
-                    SAID
-                )
+                title = ax.set_title(analysis.outcome.label, fontsize=points_of(8.5), loc="left")
+                title.set_label(SAID)
     label = "Residuals of the declared outcomes"
     figure.set_label(label)
     return ReportFigure(name, figure, label, RESIDUALS_READ)
@@ -499,7 +498,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     kit.columns(ax, labels, beyond=0.55, fontsize=points_of(drawing.SMALL))
     kit.grid(ax)
     told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
-    title = " · ".join(filter(None, (analysis.outcome.name, analysis.outcome.group, told)))
+    title = " · ".join(filter(None, (analysis.outcome.label, analysis.outcome.group, told)))
     ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
     ax.set_ylabel(analysis.outcome.unit)
     ends = ends_of(analysis.outcome.unit)

@@ -24,6 +24,7 @@ from labapp.analysis.design.sources import MANIPULATION, UNDECLARED, answers_of
 from labapp.analysis.inference import pearson, quantile
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
+from labapp.base.report.labels import label_measure, labelled
 from labapp.base.report.listing import NONE, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
@@ -206,7 +207,7 @@ def review_sections(
     if reviewed.without:
         yield _compared(results, reviewed)
     if reviewed.correlations:
-        yield _correlations(reviewed.correlations)
+        yield _correlations(reviewed.correlations, results)
     if shown := join_parts(figures):
         yield details("Residuals of the declared outcomes", shown)
 
@@ -243,7 +244,10 @@ def _compared(results: StudyAnalyses, reviewed: Review) -> Html:
         ]
         rows.append(
             (
-                two_lines(Verbatim(row.quantity), Verbatim(row.contrast or row.factors)),
+                two_lines(
+                    Verbatim(label_measure(row.quantity, row.group)),
+                    Verbatim(labelled(row.contrast or row.factors)),
+                ),
                 lines(_told(each) for each in mine) if mine else NONE,
                 _told(row),
             )
@@ -260,14 +264,15 @@ def _told(row: Statistic) -> object:
     return test if row.difference is None else two_lines(number_words(row.difference), test)
 
 
-def _correlations(reviewed: Sequence[Statistic]) -> Html:
+def _correlations(reviewed: Sequence[Statistic], results: StudyAnalyses) -> Html:
     rows = []
+    labels = {each.outcome.name: each.outcome.label for each in declared_outcomes(results)}
     for row in reviewed:
         known = row.statistic is not None
         interval = NONE if row.low is None else f"{_r(row.low)} to {_r(row.high)}"
         rows.append(
             (
-                Verbatim(row.quantity), Verbatim(row.compared_with), str(row.n),
+                labels[row.quantity], labels[row.compared_with], str(row.n),
                 _r(row.statistic) if known else row.why, interval, p_cell(row.p),
             )
         )  # fmt: skip

@@ -12,12 +12,14 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
+from labapp.analysis.column import ends_of
 from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import (
     BACK,
@@ -40,7 +42,7 @@ from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.task_report import HypothesisResult
-from labapp.base.report.labels import labelled
+from labapp.base.report.labels import Labels, current_labels, labelled
 from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
@@ -58,7 +60,7 @@ from labapp.base.report.page import (
     text,
     two_lines,
 )
-from labapp.study.design import Hypothesis
+from labapp.study.design import MODEL, Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
 
@@ -83,13 +85,14 @@ def sections(
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
             told = next(map(term_words, deciding_tests(analysis)), "")
-            name = f"{analysis.outcome.name} ({analysis.outcome.group})"
+            name = f"{analysis.outcome.label} ({analysis.outcome.group})"
             yield details(Verbatim(f"{name}, {told}"), join_parts(_body(analysis)))
         else:
-            yield heading(4, f"{analysis.outcome.name} ({analysis.outcome.role})")
+            role = say(analysis.outcome.role)
+            yield heading(4, Verbatim(f"{analysis.outcome.label} ({role})"))
             yield from _body(analysis)
     if results.left_out:
-        rows = [(left.name, left.group or NONE, left.why) for left in results.left_out]
+        rows = [(left.label, left.group or NONE, left.why) for left in results.left_out]
         yield table(("Outcome", "Of", "Why"), rows, caption="Not analysed")
 
 
@@ -99,10 +102,14 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
     declared = [each for each in results.analyses if each.outcome.role != UNDECLARED]
     if declared:
         yield heading(4, "Results in sentences")
+    labels = current_labels() or Labels({})
+    called = Counter(analysis.outcome.name for analysis in declared)
     for analysis in declared:
-        name = Verbatim(labelled(analysis.outcome.name))
-        if name == analysis.outcome.name:  # it has no label
-            name = Verbatim(name.removesuffix("_s").replace("_", " "))
+        outcome = analysis.outcome
+        name = labels.of_measure(outcome.name, outcome.group)
+        if not name:
+            name = outcome.name.removesuffix("_s").replace("_", " ")
+        name = Verbatim(name)
         cells = [
             {
                 "levels": ", ".join(map(labelled, cell.levels.values())),
@@ -113,8 +120,12 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
             for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
             if row.mean is not None
         ]
-        unit = "" if analysis.unit == "0-1" else analysis.unit
-        told = [sentence("results.means", name=name, cells=cells, unit=unit)]
+        told = [
+            sentence(
+                "results.means", name=name, of=outcome.group if called[outcome.name] > 1 else "",
+                cells=cells, **_in_words(analysis.unit),
+            )
+        ]  # fmt: skip
         tests = analysis.select(TEST)
         for test in deciding_tests(analysis):
             whole = next(
@@ -124,7 +135,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
                 sentence(
                     "results.term",
                     name=name,
-                    terms=[labelled(factor) for factor in test.factors.split(" × ")],
+                    terms=list(map(_name_factor, test.factors.split(" × "))),
                     clear=_below(test.p),
                     test=test_words(test),
                     corrected=test.epsilon is not None,
@@ -145,6 +156,21 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
         yield paragraph(Verbatim(" ".join(told)))
 
 
+def _in_words(unit: str) -> dict[str, object]:
+    """A unit as templates say it: `unit`, or `scale` for one that names its ends, other than a
+    share's, with `digits` after the decimal point."""
+    scale = None if unit == "%" else ends_of(unit)
+    digits = 0 if all(map(float.is_integer, scale or ())) else 1
+    own = None if scale == (0.0, 1.0) else scale
+    return {"unit": "" if scale else unit, "scale": own, "digits": digits}
+
+
+def _name_factor(factor: str) -> str:
+    """A factor by its label; labapp's own, the model, by its word."""
+    label = labelled(factor)
+    return say("model") if label == MODEL else label
+
+
 def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
     row = replace(row, contrast=labelled(row.contrast))
     return sentence(
@@ -157,8 +183,10 @@ def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
 def _hypotheses(results: StudyAnalyses) -> Html:
     rows: list[tuple[object, ...]] = []
     for hypothesis in results.declaration.hypotheses:
-        name = two_lines(Verbatim(hypothesis.text), f"{hypothesis.role}, {hypothesis.outcome}")
         own = [a for a in results.analyses if a.outcome.name == hypothesis.outcome]
+        of = own[0].outcome.label if own else hypothesis.outcome
+        role = say(hypothesis.role)
+        name = two_lines(Verbatim(hypothesis.text), Verbatim(f"{role}, {of}"))
         if not own:
             why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
             rows.append((name, "not tested", why or "the outcome is not among those analysed"))
@@ -223,7 +251,8 @@ def find_tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statist
             return None, row.why
         name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
         unit = row.unit if analysis.transform or row.unit not in ("", "0-1") else ""
-        return row, sentence(name, row=row, unit=unit, test=test_words(row))
+        named = replace(row, contrast=labelled(row.contrast))
+        return row, sentence(name, row=named, unit=unit, test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
     return None, why or f"there is no contrast {hypothesis.contrast}"
 
@@ -260,11 +289,10 @@ def term_words(test: Statistic) -> str:
 
 def _body(analysis: Analysis) -> Iterator[Html]:
     outcome, main = analysis.outcome, analysis.main
-    unit = f", in {outcome.unit}" if outcome.unit else ""
-    title = f"{outcome.title[:1].upper()}{outcome.title[1:]}{unit}."
+    title = f"{outcome.title[:1].upper()}{outcome.title[1:]}"
     yield paragraph(
         sentence(
-            "design.outcome", title=title, design=outcome.layout.words,
+            "design.outcome", title=title, **_in_words(outcome.unit), design=outcome.layout.words,
             transform=analysis.transform, mixed=main.name == MIXED, n=main.n, remarks=main.remarks,
             on_success=outcome.on_success,
             ended=outcome.name == "response_time_s" and outcome.trials is not None,
@@ -295,7 +323,8 @@ def _body(analysis: Analysis) -> Iterator[Html]:
             more.append(_by_trials(model, by_trials))
     if analysis.select(CHECK):
         more.append(_checks(analysis))
-    yield details(f"{outcome.name}: estimated means, sensitivity and checks", join_parts(more))
+    more_about = say("estimated means, sensitivity and checks")
+    yield details(Verbatim(f"{outcome.label}: {more_about}"), join_parts(more))
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
@@ -451,7 +480,7 @@ def _equivalences(tests: list[Statistic]) -> Html:
 def _further(tests: list[Statistic]) -> Html:
     rows: list[tuple[object, ...]] = []
     for test in tests:
-        of: object = Verbatim(test.contrast or test.factors)
+        of: object = Verbatim(labelled(test.contrast or test.factors))
         if test.direction not in ("", TWO_SIDED):
             of = two_lines(of, test.direction)
         if test.statistic is None:
@@ -526,7 +555,7 @@ def summary(
         rows += _hypotheses_in_short(results)
         shown = _select_shown(results)
         rows += [_outcome(each) for each in shown if not tested or each.outcome.role != UNDECLARED]
-        left = [each.name for each in results.left_out if each.role != UNDECLARED]
+        left = [each.label for each in results.left_out if each.role != UNDECLARED]
         if left:
             rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
     rows.append(("More", links(targets.items(), ", ")))
@@ -580,7 +609,7 @@ def _outcome(analysis: Analysis) -> tuple[object, object]:
     if not told:
         told = list(map(term_words, deciding_tests(analysis)))
     role = analysis.outcome.role
-    name = two_lines(analysis.outcome.name, role if role != UNDECLARED else analysis.outcome.group)
+    name = two_lines(analysis.outcome.label, role if role != UNDECLARED else analysis.outcome.group)
     own = {
         ", ".join(map(labelled, cell.levels.values())): back(row.mean, analysis.transform)
         for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
@@ -639,7 +668,7 @@ def _values(analysis: Analysis) -> PaperTable:
     more = [BACK_MEAN] if analysis.transform else []
     heads = (*(Verbatim(plain_name(name)) for name in names), "*n*", "*M*", "*SD*", *more)
     factors = f" {say('and')} ".join(map(plain_name, names)) or say("participant")
-    title = Verbatim(f"{analysis.outcome.name} {say('by')} {factors}")
+    title = Verbatim(f"{analysis.outcome.label} {say('by')} {factors}")
     return PaperTable(title, heads, rows, f"One value per participant and cell.{unit}", len(names))
 
 
@@ -652,7 +681,7 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
             use = corrected or test
             rows.append(
                 (
-                    analysis.outcome.name, Verbatim(test.factors), f"{test.statistic:.2f}",
+                    analysis.outcome.label, Verbatim(test.factors), f"{test.statistic:.2f}",
                     df_words(use.df), df_words(use.df_2), p_cell(use.p),
                     NONE if test.effect is None else _share(test),
                     NONE if general is None else _short(general.effect),
@@ -672,7 +701,7 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
 
 def _in_unit(analysis: Analysis) -> str:
     """An outcome, with the unit of differences where that is not its own."""
-    name = analysis.outcome.name
+    name = analysis.outcome.label
     return Verbatim(f"{name} ({analysis.unit})") if analysis.transform else name
 
 
@@ -683,9 +712,8 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
         if row.difference is None:
             continue
         symbol = "*g* = " if row.effect_name == HEDGES else "*d*_z = "
-        marked = (
-            row.contrast if row.direction == TWO_SIDED else f"{row.contrast} ({say(row.direction)})"
-        )
+        name = labelled(row.contrast)
+        marked = name if row.direction == TWO_SIDED else f"{name} ({say(row.direction)})"
         rows.append(
             (
                 _in_unit(analysis), Verbatim(marked),
@@ -709,8 +737,8 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
-            analysis.outcome.name if analysis.raw_equivalence else _in_unit(analysis),
-            Verbatim(row.contrast), f"±{_number(row.bound)}",
+            analysis.outcome.label if analysis.raw_equivalence else _in_unit(analysis),
+            Verbatim(labelled(row.contrast)), f"±{_number(row.bound)}",
             f"[{_number(row.low)}, {_number(row.high)}]", f"{row.statistic:.2f}",
             df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
         )

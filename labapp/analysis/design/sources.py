@@ -20,6 +20,8 @@ from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import _PLACE as PLACE
+from labapp.base.report.labels import label_measure
+from labapp.base.report.page import Verbatim
 from labapp.study.conditions import RESERVED
 from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
 from labapp.study.measures import Called, meanings, several, with_items
@@ -65,6 +67,11 @@ class Outcome:
     on_success: bool = False
     remarks: tuple[str, ...] = ()
 
+    @property
+    def label(self) -> Verbatim:
+        """What reports call it."""
+        return Verbatim(label_measure(self.name, self.group))
+
 
 @dataclass(frozen=True)
 class LeftOut:
@@ -74,6 +81,11 @@ class LeftOut:
     group: str
     role: str
     why: str
+
+    @property
+    def label(self) -> Verbatim:
+        """What reports call it."""
+        return Verbatim(label_measure(self.name, self.group))
 
 
 @dataclass

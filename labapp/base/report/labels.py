@@ -22,10 +22,17 @@ _NAME = re.compile(r"[/_.]")
 
 
 class Labels:
-    """Labels by the names that they stand for."""
+    """Labels by the names that they stand for.
 
-    def __init__(self, labels: Mapping[str, str]) -> None:
+    labels: the study's. measures: those of labapp's own outcomes, by name, or by questionnaire and
+    score with a dot between; they are shown only where an outcome is named.
+    """
+
+    def __init__(
+        self, labels: Mapping[str, str], measures: Mapping[str, str] | None = None
+    ) -> None:
         self._labels = dict(labels)
+        self._measures = dict(measures or {})
         names = sorted((name for name in labels if _NAME.search(name)), key=len, reverse=True)
         joined = "|".join(map(re.escape, names))
         self._anywhere = re.compile(rf"(?<![\w/.])(?:{joined})(?![\w/])") if names else None
@@ -34,6 +41,13 @@ class Labels:
     def whole(self, text: str) -> str:
         """A text that is a name as its label; any other as it is."""
         return self._labels.get(text, text)
+
+    def of_measure(self, name: str, group: str) -> str:
+        """The label of an outcome of a task or questionnaire, or "" without one: the study's, else
+        labapp's, which begins with a small letter where the language has one."""
+        own = self._labels.get(name)
+        score = f"{group}.{name.rpartition('.')[2]}"
+        return own or self._measures.get(score) or self._measures.get(name, "")
 
     def put(self, text: str) -> str:
         """A text with labels in the place of names."""
@@ -55,9 +69,12 @@ _SHOWN: ContextVar[Labels | None] = ContextVar("labels of the report", default=N
 
 
 @contextmanager
-def labelling(labels: Mapping[str, str]) -> Iterator[None]:
-    """Show labels in the place of names in all pages and figures that are made inside."""
-    token = _SHOWN.set(Labels(labels) if labels else None)
+def labelling(
+    labels: Mapping[str, str], measures: Mapping[str, str] | None = None
+) -> Iterator[None]:
+    """Show labels in the place of names in all pages and figures that are made inside; see
+    `Labels`."""
+    token = _SHOWN.set(Labels(labels, measures) if labels or measures else None)
     try:
         yield
     finally:
@@ -73,3 +90,10 @@ def labelled(text: str) -> str:
     """A text with the labels that are shown in the place of names."""
     labels = current_labels()
     return text if labels is None else labels.put(text)
+
+
+def label_measure(name: str, group: str) -> str:
+    """An outcome of a task or questionnaire as a heading names it; its name if it has no label."""
+    labels = current_labels()
+    label = "" if labels is None else labels.of_measure(name, group)
+    return label[:1].upper() + label[1:] or name

@@ -121,6 +121,23 @@ def sentence(name: str, /, **values: object) -> Verbatim:
         raise SetupError(f"{name!r}: {error}.", todo="Correct the words of the report.") from error
 
 
+def quoted(text: str) -> Verbatim:
+    """A text in the quotation marks of the language that is spoken."""
+    return sentence("quoted", text=Verbatim(text))
+
+
+MEASURE = "measure."
+
+
+def measure_labels() -> dict[str, str]:
+    """What labapp's own outcomes are called in the language that is spoken; see `Labels`."""
+    return {
+        name.removeprefix(MEASURE): sentence(name)
+        for name in catalogue(ENGLISH)
+        if name.startswith(MEASURE)
+    }
+
+
 def check(words: Mapping[str, str], todo: str) -> None:
     """Raise SetupError for a template that jinja2 cannot read, or that needs other values than the
     English one. words: templates by id."""

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from labapp.record.events.lifecycle import PointerMoved
 from labapp.record.events.look import Look
+from labapp.record.events.trials import SoundAction
 
 
 class Command:
@@ -177,6 +178,17 @@ class MovePointer(Command):
 
     key: tuple[str | None, int | None, int | None]
     path: PointerMoved
+
+
+@dataclass(frozen=True, slots=True)
+class PlayTextSound(Command):
+    """Start a sound of a text or go on with it, pause it, or say that it is over. seconds: how long
+    it lasts; audible: whether a loudspeaker is open."""
+
+    sound: str
+    action: SoundAction
+    seconds: float
+    audible: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -420,7 +420,7 @@ class PartEnded(Payload):
     Attributes
     ----------
     index : its place in the plan, from 0.
-    outcome : completed, time_expired, skipped, declined or check_failed.
+    outcome : completed, time_expired, skipped, declined, check_failed or criterion_missed.
     """
 
     index: Index

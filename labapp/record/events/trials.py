@@ -10,7 +10,8 @@ Kinds of questionnaires: answers as they are given, and as they are left.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from labapp.record.events.registry import KEPT, Index, Number, Payload, Whole, Word, kind
 
@@ -171,7 +172,8 @@ class CheckAnswered(Payload):
 
 @kind("sound.played", durable=True)
 class SoundPlayed(Payload):
-    """The sound of an item of a questionnaire was started, paused, or heard to its end.
+    """The sound of an item of a questionnaire, or of one of its options, was started, paused, or
+    heard to its end.
 
     Attributes
     ----------
@@ -180,6 +182,7 @@ class SoundPlayed(Payload):
     play : which play it is, from 1; one that goes on after a pause is the same.
     at_s : where in the sound, in seconds from its beginning.
     audible : whether a loudspeaker was open.
+    option : the id of the option; left out where the sound is the item's own.
     """
 
     instrument: Word
@@ -188,6 +191,93 @@ class SoundPlayed(Payload):
     play: Whole
     at_s: float
     audible: bool
+    option: Word = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        fields = super().as_dict()
+        if not self.option:
+            del fields["option"]
+        return fields
+
+
+@kind("text.sound_played", durable=True)
+class TextSoundPlayed(Payload):
+    """A sound in a text was started, paused, or heard to its end. It stops with its page.
+
+    Attributes
+    ----------
+    sound : its name in the study's folder.
+    action : `play`, `pause` or `end`.
+    play : which play it is, from 1; one that goes on after a pause is the same.
+    at_s : where in the sound, in seconds from its beginning.
+    audible : whether a loudspeaker was open.
+    """
+
+    sound: Word
+    action: Word
+    play: Whole
+    at_s: float
+    audible: bool
+
+
+SoundAction = Literal["play", "pause", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class SoundState:
+    """What became of a sound.
+
+    Attributes
+    ----------
+    plays : how often it was started from its beginning.
+    at_s : where in it the last play began or stopped.
+    since_ns : working time since which it plays; None while it does not.
+    heard : whether it was heard to its end.
+    """
+
+    plays: int = 0
+    at_s: float = 0.0
+    since_ns: int | None = None
+    heard: bool = False
+
+    @property
+    def playing(self) -> bool:
+        return self.since_ns is not None
+
+    def position(self, working_ns: int) -> float:
+        """Where it is at a working time, in seconds from its beginning."""
+        since_ns = working_ns if self.since_ns is None else self.since_ns
+        return self.at_s + (working_ns - since_ns) / 1e9
+
+    def can_play(self, plays: int | None = None) -> bool:
+        """Whether it can be started, or go on. plays: how often it can be started."""
+        return not self.playing and (self.at_s > 0 or plays is None or self.plays < plays)
+
+    def ask(
+        self, action: SoundAction, working_ns: int, seconds: float, plays: int | None = None
+    ) -> tuple[int, float] | None:
+        """Which play it is then, and where in it; None where that cannot be. seconds: how long it
+        lasts."""
+        if action == "play":
+            return (self.plays + (self.at_s == 0), self.at_s) if self.can_play(plays) else None
+        if not self.playing:
+            return None
+        at_s = seconds if action == "end" else min(self.position(working_ns), seconds)
+        return self.plays, round(at_s, 3)
+
+    def after(self, payload: SoundPlayed | TextSoundPlayed, working_ns: int) -> SoundState:
+        """What it is after an event."""
+        ended = payload.action == "end"
+        return SoundState(
+            payload.play,
+            0.0 if ended else payload.at_s,
+            working_ns if payload.action == "play" else None,
+            self.heard or ended,
+        )
+
+    def stopped(self, working_ns: int) -> SoundState:
+        """Paused where it is."""
+        return replace(self, at_s=self.position(working_ns), since_ns=None)
 
 
 @kind("questionnaire.submitted", durable=True)

@@ -565,6 +565,8 @@ SESSION_TYPES = {
     "close.requested": "The participant tried to close the window; nothing was closed.",
     "close.withdrawn": "The participant who tried to close the window continued; working time "
     "was stopped since close.requested, in sessions that have these rows.",
+    "text.sound_played": "A sound of a text was started, paused or heard to its end; value is "
+    "where in it, in seconds; text is its file, play or pause or end, and which play it is.",
     "skip.requested": "A question (text: trial) was skipped by the participant, or a part "
     "(text: part) by the moderator; it could be undone, and working time was stopped.",
     "skip.taken_back": "The skip was undone: the question or part continued.",
@@ -764,6 +766,9 @@ def _words(event: Event) -> Cells:
             return {"value": payload["ratio"], "text": size}
         case "keyboard.given":
             return {"value": payload["to"], "text": payload["why"]}
+        case "text.sound_played":
+            played = f"{payload['sound']} {payload['action']} {payload['play']}"
+            return {"value": payload["at_s"], "text": played}
         case "audio.gap":
             return {"value": payload["frames"], "text": payload["cause"]}
         case "session.reopened":

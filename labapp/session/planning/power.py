@@ -80,6 +80,11 @@ class PlannedTest:
         """Whether it is a t."""
         return bool(self.cells.shape[1] == 1 and self.groups.shape[0] == 1)
 
+    def is_possible(self, pool: SimulatedPool) -> bool:
+        """Whether each of its groups has a participant with all values that it compares."""
+        whole = np.isfinite(pool.values[:, self.used]).all(axis=1) & (pool.weights > 0)
+        return all((whole & (pool.groups == group)).any() for group in _sides(self)[0])
+
     @property
     def used(self) -> NDArray[np.bool_]:
         """The cells that a participant must have."""
@@ -291,6 +296,12 @@ QUESTIONNAIRE = (
 )
 
 
+TOO_FEW_MET = (
+    "its tests compare levels that no participant meets together, so the simulated participants "
+    "cannot show their power"
+)
+
+
 @dataclass(frozen=True)
 class PlannedGroup:
     """Tests that are planned together: of one task and design, or of the models of a published
@@ -336,7 +347,9 @@ def plan_groups(people: People) -> tuple[list[PlannedGroup], list[LeftOut]]:
             for a in results.analyses
             if a.outcome.name in asked
         ]
-        groups += _of_analyses(done, declaration, people)
+        planned, untested = _of_analyses(done, declaration, people)
+        groups += planned
+        left_out += untested
     return groups, left_out
 
 
@@ -409,21 +422,28 @@ def _pairs(k: int) -> Iterator[tuple[int, int, Floats]]:
 
 def _of_analyses(
     analyses: Sequence[Analysis], declaration: Declaration, people: People
-) -> Iterator[PlannedGroup]:
+) -> tuple[list[PlannedGroup], list[LeftOut]]:
     plan = declaration.analysis
     of_all = sum(len(_differences(analysis)) for analysis in analyses)
     together: dict[tuple[str, str, int], list[Analysis]] = {}
+    planned: list[PlannedGroup] = []
+    untested: list[LeftOut] = []
+    pools_of = {id(analysis): _possible(analysis, plan, people) for analysis in analyses}
     for analysis in analyses:
+        if not pools_of[id(analysis)]:
+            outcome = analysis.outcome
+            untested.append(LeftOut(outcome.name, outcome.group, outcome.role, TOO_FEW_MET))
+            continue
         n_tests = of_all if plan.family == "all" else len(_differences(analysis))
         words = analysis.outcome.layout.words
         together.setdefault((analysis.outcome.group, words, n_tests), []).append(analysis)
     for (task, words, n_tests), own in together.items():
         first = own[0].outcome.layout
-        pools = [each for analysis in own for each in _of_analysis(analysis, plan, people)]
+        pools = [each for analysis in own for each in pools_of[id(analysis)]]
         groups = " × ".join(plain_name(factor.name) for factor in first.between)
         corrects = plan.correction in ("holm", "bonferroni") and n_tests > 1
         over = "all outcomes" if plan.family == "all" else "an outcome"
-        yield PlannedGroup(
+        group = PlannedGroup(
             f"{task}: {words}",
             tuple(level for f in first.factors if f.name == "model" for level in f.levels),
             f"participants in each group of {groups}" if groups else "participants",
@@ -435,6 +455,19 @@ def _of_analyses(
             {pool.metric: title for title, pool in pools},
             tuple(pool for _, pool in pools),
         )
+        planned.append(group)
+    return planned, untested
+
+
+def _possible(
+    analysis: Analysis, plan: AnalysisPlan, people: People
+) -> list[tuple[str, SimulatedPool]]:
+    """Titles and pools as of `_of_analysis`, without tests that nobody has the values for."""
+    pools = (
+        (title, replace(pool, tests=tuple(t for t in pool.tests if t.is_possible(pool))))
+        for title, pool in _of_analysis(analysis, plan, people)
+    )
+    return [(title, pool) for title, pool in pools if pool.tests]
 
 
 def _differences(analysis: Analysis) -> list[Comparison]:

@@ -179,15 +179,20 @@ class Criterion(Started):
 
     Attributes
     ----------
+    start : the level; without it the easiest.
     right : how many answers must be right.
     of : among so many in a row; without it all of them must be right.
+    missed : what follows where the maximum is reached first. `continue`: the session goes on;
+        `end`: it ends.
     """
 
     method: Literal["criterion"] = Field(
         description="The same level until enough answers are right."
     )
+    start: float | tuple[float, ...] | None = None
     right: int = Field(ge=1, le=100)
     of: int | None = Field(default=None, ge=1, le=100)
+    missed: Literal["continue", "end"] = "continue"
 
     @model_validator(mode="after")
     def _possible(self) -> Criterion:

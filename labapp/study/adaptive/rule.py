@@ -158,17 +158,19 @@ class Started(Rule):
     start : the first level of a track; a list starts several tracks.
     """
 
-    start: float | tuple[float, ...]
+    start: float | tuple[float, ...] | None
 
     @field_validator("start")
     @classmethod
-    def _few(cls, start: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    def _few(cls, start: float | tuple[float, ...] | None) -> float | tuple[float, ...] | None:
         if isinstance(start, tuple) and not 1 <= len(start) <= 4:
             raise ValueError(f"one to four levels to start from; found {len(start)}")
         return start
 
     @property
     def starts(self) -> tuple[float, ...]:
+        if self.start is None:  # of a rule that needs none
+            return ()
         return self.start if isinstance(self.start, tuple) else (self.start,)
 
     def problems(self, levels: Levels) -> Mapping[str, str]:

@@ -7,22 +7,22 @@ decision (`level.chosen`, `track.ended`); where a session is resumed or replayed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isclose, sqrt
-from typing import Any
 
 from labapp.base.documents import Strict
 from labapp.record.events import Payload
 from labapp.record.events.trials import LevelChosen, TrackEnded
-from labapp.study import conditions
 from labapp.study.adaptive import AnyRule
 from labapp.study.adaptive.counting import Criterion
 from labapp.study.adaptive.rule import Estimate, Levels, Progress
 
 CRITERION, REACHED, MISSED = "criterion", "reached", "missed"
 THRESHOLD = "threshold"
+NOT_REACHED = "criterion_missed"
+"""How a part ends that ends the session."""
 
 
 class PlannedTrack(Strict):
@@ -72,6 +72,12 @@ class Tracks(Strict):
     def most(self) -> int:
         """The most trials that all tracks have together."""
         return self.rule.trials * len(self.tracks)
+
+    @property
+    def words(self) -> str:
+        """Its rule, and how many tracks there are, for `labapp studies show`."""
+        number = len(self.tracks)
+        return f"{self.rule.method}, {number} tracks" if number > 1 else self.rule.method
 
     def begin(self) -> Tracking:
         begun = (self.rule.begin(self.scale, track.start - 1) for track in self.tracks)
@@ -135,6 +141,11 @@ class Tracks(Strict):
             after = (self.choose(self.answer(state, right)) for right in (True, False, None))
             yield from filter(None, after)
 
+    def find_outcome(self, state: Tracking) -> str:
+        """How a part ends whose tracks are over."""
+        ends = isinstance(self.rule, Criterion) and self.rule.missed == "end"
+        return NOT_REACHED if ends and MISSED in self.results(state).values() else "completed"
+
     def find_threshold(self, progress: Progress) -> Estimate | None:
         return self.rule.find_threshold(self.scale, progress)
 
@@ -157,30 +168,6 @@ class Tracks(Strict):
             return {CRITERION: REACHED if reached else MISSED}
         threshold, _ = self.average([self.find_threshold(track) for track in state.tracks])
         return {} if threshold is None else {THRESHOLD: threshold}
-
-
-def plan_tracks(
-    rule: AnyRule, levels: tuple[float, ...], items: Mapping[str, tuple[int, ...]], *purpose: Any
-) -> Tracks:
-    """The tracks of a part: of each thing that is asked about as many as the rule has starts.
-
-    items: by what is asked about, what is shown (`PlannedTrack.items`); purpose: the study's seed
-    and what the draw is for (`labapp.study.conditions.generator`).
-    """
-    scale = Levels(levels, rule.scale)
-    starts = [scale.nearest(scale.position(start)) + 1 for start in rule.starts] or [1]
-    tracks = tuple(
-        PlannedTrack(about=about, start=start, items=shown)
-        for about, shown in items.items()
-        for start in starts
-    )
-    numbers = range(1, len(tracks) + 1)
-    if rule.interleave == "in-turn":
-        turns = tuple(numbers) * rule.trials
-    else:
-        seed, *named = purpose
-        turns = conditions.in_rounds(numbers, rule.trials * len(tracks), seed, *named)
-    return Tracks(rule=rule, levels=levels, tracks=tracks, turns=turns)
 
 
 class FollowedTracks:

@@ -241,14 +241,14 @@ class Option(Strict):
     text : what the participant reads.
     describe : whether participants can add their own words.
     alone : whether choosing it deselects all others.
-    media : a picture that is shown with it.
+    media : a picture or sound that comes with it.
     """
 
     id: str = Field(pattern=WORD)
     text: SomeWords
     describe: bool = False
     alone: bool = False
-    media: PictureMedia | None = None
+    media: Media | None = None
 
 
 def _distinct(options: tuple[Option, ...]) -> tuple[Option, ...]:
@@ -355,6 +355,21 @@ class Item(Strict):
     def sound(self) -> Sound | None:
         """The sound that is played with it."""
         return self.media if isinstance(self.media, Sound) else None
+
+    @property
+    def sounds(self) -> dict[str, Sound]:
+        """Its sound, under "", and those of its options or rows, by their ids."""
+        own = {} if self.sound is None else {"": self.sound}
+        return own | {
+            option.id: option.media
+            for option in self.options_or_rows
+            if isinstance(option.media, Sound)
+        }
+
+    @property
+    def options_or_rows(self) -> tuple[Option, ...]:
+        """What it has a sound each of, where it has any."""
+        return (*getattr(self, "options", ()), *getattr(self, "rows", ()))
 
     @property
     def right(self) -> Any:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from labapp.base.clock import NS
 from labapp.base.reading.tables import AsItIs
-from labapp.record.events.trials import TrialEnded
+from labapp.record.events.lifecycle import NoteCorrected
+from labapp.record.events.trials import LevelChosen, TrackEnded, TrialEnded
 
 if TYPE_CHECKING:
     from labapp.record.events import Event, Payload
@@ -227,3 +228,24 @@ class TaskFiles:
 
         rows = (row for row in record.planned.plan if row["part"] in self.parts)
         return {part.id: part for part in map(read_part, rows)}
+
+
+ADAPTIVE = (
+    CourseRow(
+        LevelChosen.kind,
+        "The rule of an adaptive stage chose the next level; value is the level, text is track, "
+        "place of the level and place of the item, each from 1.",
+        lambda payload: {
+            "value": payload.value,
+            "text": f"{payload.track} {payload.level} {payload.item}",
+        },
+        behind=NoteCorrected.kind,
+    ),
+    CourseRow(
+        TrackEnded.kind,
+        "The rule of an adaptive stage ended a track; value is the track, text the reason.",
+        lambda payload: {"value": payload.track, "text": payload.because},
+        behind=LevelChosen.kind,
+    ),
+)
+"""What a bundle has of the decisions of adaptive stages, of any task."""

@@ -32,6 +32,7 @@ from labapp.record.events.trials import StageTimeExpired, TrialEnded
 from labapp.study.plugins.part import PlannedPart
 
 if TYPE_CHECKING:
+    from labapp.study.adaptive.tracks import Tracking
     from labapp.study.plugins.part import TrialsPart
 
 
@@ -263,6 +264,29 @@ def leave_question(
     events = [unstamped(part, question, TrialEnded(outcome))]
     if len(stage.outcomes) + 1 >= part.trials:
         events.append(UnstampedEvent(PartEnded(index, "completed"), part.id))
+    return events
+
+
+def leave_adaptive(
+    part: TrialsPart,
+    index: int,
+    before: Tracking,
+    question: Asked,
+    outcome: str,
+    right: bool | None,
+) -> Sequence[UnstampedEvent]:
+    """End the present question of an adaptive part; with it perhaps its track, and the part.
+
+    before: the tracks before the answer; right: whether it is right, None for "I don't know".
+    """
+    assert part.adaptive is not None
+    after = part.adaptive.answer(before, right)
+    events = [unstamped(part, question, TrialEnded(outcome))]
+    if (ended := part.adaptive.end(before, after)) is not None:
+        events.append(unstamped(part, question, ended))
+    if after.over:
+        ended_as = part.adaptive.find_outcome(after)
+        events.append(UnstampedEvent(PartEnded(index, ended_as), part.id))
     return events
 
 

@@ -11,6 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 
 from labapp.base.documents import Strict
 from labapp.models.representations.space import Chart, LatentSpace
+from labapp.study.adaptive.tracks import Tracks
 from labapp.study.when import Condition
 
 Dimensions = tuple[dict[str, Any], ...]
@@ -172,8 +173,13 @@ class PlannedPart(Kept):
         return False
 
     def trial_count(self) -> int:
-        """How many trials it has; 0 for a part without."""
+        """How many trials it has, or may have where a rule chooses them; 0 for a part without."""
         return 0
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a rule chooses its trials by the answers, and how many there are."""
+        return False
 
     def asks_to_think_aloud(self) -> bool:
         """Whether the participant is to think aloud in it."""
@@ -245,10 +251,14 @@ class PlannedPart(Kept):
 
 
 class TrialsPart(PlannedPart):
-    """A part that consists of trials: a stage, or the practice before one."""
+    """A part that consists of trials: a stage, or the practice before one.
+
+    adaptive: the tracks by which a rule chooses what comes next; None where all is planned.
+    """
 
     has_trials: ClassVar[bool] = True
     role: Literal["stage", "practice"]
+    adaptive: Tracks | None = None
 
     if TYPE_CHECKING:
 
@@ -282,6 +292,10 @@ class TrialsPart(PlannedPart):
 
     def trial_count(self) -> int:
         return self.trials
+
+    @property
+    def chooses(self) -> bool:
+        return self.adaptive is not None
 
     def asks_to_think_aloud(self) -> bool:
         return self.think_aloud

@@ -7,7 +7,7 @@ when one is final, a task says.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -15,7 +15,8 @@ from labapp.record.events import Event, Payload, UnstampedEvent
 from labapp.record.events.commands import Begin, Command, Next, ShowQuestion, SkipStage, Tick
 from labapp.record.events.lifecycle import PartEnded
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import TrialEnded
+from labapp.record.events.trials import LevelChosen, TrialEnded
+from labapp.study.adaptive.tracks import Tracking, Tracks
 from labapp.study.plugins import machine
 
 ANSWERED = "answered"
@@ -51,6 +52,7 @@ class QuestionsState(Generic[Q]):
         The present question; None before the first.
     outcomes : of the questions that are over.
     rights : of each of these, whether its answer was right.
+    tracking : how far the tracks of an adaptive stage have come; None before the first question.
     stage_started_ns : when the first question was on the screen.
     outcome : how the stage ended; None before.
     attempt : at the whole stage, from 1.
@@ -66,6 +68,7 @@ class QuestionsState(Generic[Q]):
     attempt: int = 1
     highest: int = 1
     rights: tuple[bool, ...] = ()
+    tracking: Tracking | None = None
 
     def again(self, attempt: int) -> Self:
         """The stage from its beginning."""
@@ -97,6 +100,10 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
     @abstractmethod
     def draw(self, number: int, attempt: int) -> Payload:
         """The event that makes a question. number, attempt: as in `Question`."""
+
+    def draw_chosen(self, number: int, attempt: int, chosen: LevelChosen) -> Payload:
+        """The same in an adaptive stage, where a rule chose the level and what is asked."""
+        return self.draw(chosen.item, attempt)
 
     @abstractmethod
     def drawn(self, payload: Payload, number: int, attempt: int) -> Q | None:
@@ -153,18 +160,48 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
                 working_ns = state.pauses.working_ns(now_ns)
                 return machine.time_is_up(self.part, self.index, state, achieved, working_ns)
             case Begin() if self.wants_begin(state):
-                number, attempt = machine.next_attempt(state, state.highest)
-                drawn = self.draw(number, attempt)
-                return (UnstampedEvent(drawn, self.part.id, number, attempt),)
+                return self._begin(state)
         if question is None or question.outcome is not None:
             return ()
         if isinstance(command, Next) and answered:
-            return machine.leave_question(self.part, self.index, state, question, self.achieved)
+            return self.leave(state, question)
         if question.started_ns is not None:
             payloads = self.answer(question, command)
         else:
             payloads = (self.shown(),) if isinstance(command, ShowQuestion) else ()
         return [machine.unstamped(self.part, question, payload) for payload in payloads]
+
+    def _begin(self, state: S) -> Sequence[UnstampedEvent]:
+        number, attempt = machine.next_attempt(state, state.highest)
+        if (tracking := self._tracking(state)) is None:
+            drawn = self.draw(number, attempt)
+            return (UnstampedEvent(drawn, self.part.id, number, attempt),)
+        if (chosen := self.part.adaptive.choose(tracking)) is None:
+            return ()  # every track is over, and the part with the last of them
+        drawn = self.draw_chosen(number, attempt, chosen)
+        # Of a question that is asked again, the level was chosen already.
+        payloads = (drawn,) if tracking.chosen is not None else (chosen, drawn)
+        return [UnstampedEvent(payload, self.part.id, number, attempt) for payload in payloads]
+
+    def leave(self, state: S, question: Q) -> Sequence[UnstampedEvent]:
+        """The end of a question that was answered, as it is after that; with the last one the end
+        of the stage."""
+        if (tracking := self._tracking(state)) is None:
+            return machine.leave_question(self.part, self.index, state, question, self.achieved)
+        right = self.right(question)
+        return machine.leave_adaptive(
+            self.part, self.index, tracking, question, self.achieved, right
+        )
+
+    def _tracking(self, state: S) -> Tracking | None:
+        adaptive: Tracks | None = self.part.adaptive
+        if adaptive is None or state.tracking is not None:
+            return state.tracking
+        return adaptive.begin()
+
+    def results(self, state: S) -> Mapping[str, machine.Value]:
+        tracking = self._tracking(state)
+        return {} if tracking is None else self.part.adaptive.results(tracking)
 
     def apply(self, state: S, event: Event, payload: Payload) -> S:
         pauses = state.pauses.apply(event)
@@ -174,6 +211,10 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
             return state
         if isinstance(payload, PartEnded):
             return replace(state, outcome=payload.outcome)
+        if isinstance(payload, LevelChosen):
+            tracking = self._tracking(state)
+            assert tracking is not None
+            return replace(state, tracking=self.part.adaptive.apply(tracking, payload))
         number, attempt = event.trial or 1, event.attempt or 1
         question: Q | None = self.drawn(payload, number, attempt)
         if question is not None:
@@ -182,6 +223,10 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
         if question is None:
             return state
         if isinstance(payload, TrialEnded):
+            tracking = self._tracking(state)
+            if tracking is not None and payload.outcome == self.achieved:
+                tracking = self.part.adaptive.answer(tracking, self.right(question))
+                state = replace(state, tracking=tracking)
             if payload.outcome != machine.INTERRUPTED:
                 rights = (*state.rights, self.right(question) is True)
                 state = replace(state, outcomes=(*state.outcomes, payload.outcome), rights=rights)

@@ -23,7 +23,7 @@ from labapp.base.discovery import Catalogue, load
 from labapp.base.errors import BundleError, RecordError, SessionError
 from labapp.record.events import registry as kinds
 from labapp.record.events.registry import kept_fields
-from labapp.study.plugins.bids import CourseRow, TaskFiles
+from labapp.study.plugins.bids import ADAPTIVE, CourseRow, TaskFiles
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart
@@ -453,7 +453,7 @@ def course_rows() -> dict[str, CourseRow]:
     rows = (
         row for known in task_types() if known.course for row in _load_hook(known, known.course)
     )
-    return {row.kind: row for row in rows}
+    return {row.kind: row for row in (*rows, *ADAPTIVE)}
 
 
 @cache

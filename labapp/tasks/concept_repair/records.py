@@ -687,11 +687,11 @@ class PictureStage:
 _STAGES = of(
     PictureStage,
     *columns_in("""
-        number success_rate [0-1]: pictures left by Done with a right answer / pictures
-        number gain [-1 to 1]: mean over pictures, see the table repairs
-        number harm_rate [0-1]: harms / settings of a concept by the participant to what is true
-            while the answer was right; empty without such settings
-        number foretold_rate [0-1]: answers foretold rightly / answers foretold, of those not seen
+        number success_rate [0-1]: share of pictures left by Done with a right answer
+        number gain [-1 to 1]: mean gain of the pictures; see the table repairs
+        number harm_rate [0-1]: share of settings to the true value that made a right answer wrong;
+            empty without such settings
+        number foretold_rate [0-1]: share of forecasts that were correct; without answers seen
             before
     """),
     success_rate=lambda stage: mean(repair.success for repair in stage.repairs),

@@ -16,7 +16,6 @@ from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import CheckBox
 from labapp.ui.widgets.controls import Button, Limit, PlainLabel
 from labapp.ui.widgets.dial import Foot
-from labapp.ui.widgets.markdown import MarkdownView
 
 CARD_WIDTH = 400
 NAME_LIMIT = 120
@@ -41,7 +40,7 @@ class ConsentScreen(Screen):
         super().__init__(session, part)
         words = session.words
         self._part = part
-        self.text = MarkdownView(session.study_picture)
+        self.text = self.text_view()
         behind = announce_interview(
             words,
             part.items,

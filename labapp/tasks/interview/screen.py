@@ -12,7 +12,7 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import PlainLabel
 from labapp.ui.widgets.dial import Foot, Head, RecordingMark
-from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.markdown import text_width
 
 
 class InterviewScreen(Screen):
@@ -20,7 +20,7 @@ class InterviewScreen(Screen):
 
     def __init__(self, session: SessionView, part: InterviewPart) -> None:
         super().__init__(session, part)
-        self.text = MarkdownView(session.study_picture)
+        self.text = self.text_view()
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self.mark = RecordingMark(session.palette)
         self.announcement, self.how = PlainLabel(), PlainLabel()

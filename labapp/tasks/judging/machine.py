@@ -209,8 +209,8 @@ class JudgingTask(JudgingMachine):
         trial = state.trial
         if isinstance(command, Next) and trial and trial.open and not self.missing(trial):
             right = performance.mark_answers(self.part.task, self.photo(trial), trial.answers)
-            left = machine.leave_question(self.part, self.index, state, trial, JUDGED)
             final = events.PhotoJudged(dict(trial.answers), right)
+            left = self.leave(state, self.after(trial, final))
             state = replace(state, judged={**state.judged, trial.number: trial.answers})
             return (machine.unstamped(self.part, trial, final), *self._end(state, left))
         return self._end(state, super().decide(state, command, now_ns))

@@ -229,7 +229,7 @@ class JudgingPart(TrialsPart):
 
     @property
     def trials(self) -> int:
-        return len(self.photos)
+        return len(self.photos) if self.adaptive is None else self.adaptive.most
 
     @property
     def model(self) -> str:

@@ -22,6 +22,8 @@ from labapp.base.errors import StudyError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import ColourMap, Manifest, Photo, Row, Scale
 from labapp.study import conditions
+from labapp.study.adapting import AdaptiveStages, plan_tracks
+from labapp.study.adaptive.tracks import Tracks
 from labapp.study.conditions import Scope
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import FlowOf, Item
@@ -85,7 +87,7 @@ class WarmUpItem(Item):
         return (self.intro or f"texts/{{language}}/warm-up-{self.warm_up}.md",)
 
 
-class JudgingStages(StimulusStages):
+class JudgingStages(AdaptiveStages, StimulusStages):
     """A task that judges explanations: the photos of one set, one after another (paper 003).
 
     Attributes
@@ -178,7 +180,8 @@ class Showing:
     stimulus_set: StimulusSet
     words: Mapping[str, str]
 
-    def _word(self, key: str) -> str:
+    def say(self, key: str) -> str:
+        """A word of the participant's window."""
         try:
             return self.words[key]
         except KeyError as error:
@@ -195,7 +198,7 @@ class Showing:
         ready = chosen is None or manifest.scale == "ready"
         # So that nobody is led by what they know of the names (paper 003, appendix A).
         by_number = manifest.kind in ("prototypes", "path")
-        number_of = self._word(
+        number_of = self.say(
             "judging_species" if manifest.classes_are == "species" else "judging_class"
         )
         return ExplainedModel(
@@ -253,15 +256,15 @@ class Showing:
             "method": explained.method,
             "accuracy": f"{explained.accuracy:.1f}",
             "classes": str(len(manifest.classes)),
-            "things": self._word(f"judging_things_{manifest.classes_are}"),
+            "things": self.say(f"judging_things_{manifest.classes_are}"),
             **{
-                name: "" if colours is None else self._word(f"judging_{name}_{colours}")
+                name: "" if colours is None else self.say(f"judging_{name}_{colours}")
                 for name in ("hot", "cold", "scale_text")
             },
             "right_example": "" if right is None else explained.names[right.truth],
             "wrong_example": "" if wrong is None else explained.names[wrong.truth],
             "wrong_prediction": "" if wrong is None else explained.names[wrong.prediction],
-            "row_order": self._word(f"judging_rows_{self.stages.row_order}"),
+            "row_order": self.say(f"judging_rows_{self.stages.row_order}"),
         }
 
 
@@ -274,21 +277,38 @@ class PhotoAllocation:
     set: int
     photos: tuple[PlannedPhoto, ...]
     values: dict[str, str]
+    tracks: Tracks | None = None
 
     @classmethod
     def of(
         cls, showing: Showing, number: int, shuffle_rows: Shuffle, order: Order
     ) -> PhotoAllocation:
-        """With the set of this number; order: puts the photos into their order."""
+        """With the set of this number; order: puts the photos into their order. Raises
+        IncompatibleStimuliError where there are fewer photos than a rule may ask for: one that
+        comes again is remembered."""
         explained, task = showing.explained(), showing.stages.task
         photos = order(showing.photos(number, shuffle_rows))
         options = options_of(task, photos)
+        tracks, rule = None, showing.stages.adaptive
+        if rule is not None:
+            if rule.trials > len(photos):
+                raise IncompatibleStimuliError(
+                    "adaptive.trials",
+                    f"found {rule.trials}, and set {number} has {len(photos)} photos",
+                    "Ask for as many at most, or use a larger set.",
+                )
+            items = {explained.method: tuple(range(1, len(photos) + 1))}
+            tracks = plan_tracks(rule, showing.stages.levels(), items, 0)
         values = showing.values(explained) | {
-            "photos": str(len(photos)),
+            "photos": (
+                str(len(photos))
+                if tracks is None
+                else showing.say("up_to").format(number=tracks.most)
+            ),
             "options": str(options),
             "chance": f"{100 / options:g}" if task.endswith("distinction") else "50",
         }
-        return cls(showing, explained, number, photos, values)
+        return cls(showing, explained, number, photos, values, tracks)
 
     def method(self, part_id: str, document: str) -> MethodPart:
         stages, manifest = self.showing.stages, self.showing.stimulus_set.manifest
@@ -321,6 +341,7 @@ class PhotoAllocation:
             values=self.values,
             time_limit_s=None if stages.time_limit_min is None else stages.time_limit_min * 60,
             think_aloud=stages.think_aloud,
+            adaptive=self.tracks,
         )
 
 

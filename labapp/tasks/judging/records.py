@@ -431,12 +431,12 @@ JUDGING_STAGES = of(
         text method: name of the explanation method; empty in other tasks, as are the rest of these
         yes labels: the true class was told
         whole set: number of the set of photos
-        number model_accuracy [%]: accuracy of the explained model as the participant was told
-        number output_rate [0-1]: photos on which the predicted class was found / photos judged
+        number model_accuracy [%]: accuracy of the explained model, as shown to the participant
+        number output_rate [0-1]: share of photos on which the predicted class was found
         number agreement [1-4]: mean agreement
         whole hits: photos assigned as they are, when half of them are taken as believed correct by
             the highest ratings and ties by lot: what the participant was told
-        number expected_hits: the same without the lot, the mean over all ways to break the ties
+        number expected_hits: expected number of hits; mean over all ways to break the ties
         whole n_ties: photos among which the lot decided
     """),
     via=("part", "performance"),
@@ -496,6 +496,8 @@ class JudgingRecords(TaskRecords[JudgedPart, PhotoRecord]):
             PartEnded,
         )
     )
+
+    achieved = "judged"
 
     def __init__(self, parts: Mapping[str, JudgedPart]) -> None:
         super().__init__(parts)

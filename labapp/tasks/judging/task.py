@@ -92,7 +92,9 @@ class Judging(TaskType[AnyPart]):
         return _find_only_kind(key.removeprefix("judging_")) in (None, own)
 
     def results(self, item: JudgingStages | MethodItem | WarmUpItem) -> frozenset[str]:
-        return frozenset() if isinstance(item, MethodItem) else list_results(None)
+        if isinstance(item, MethodItem):
+            return frozenset()
+        return list_results(item.adaptive if isinstance(item, JudgingStages) else None)
 
     def score(self, payload: PhotoJudged) -> Mapping[str, bool]:
         return performance.scores(payload)
@@ -188,7 +190,8 @@ class Judging(TaskType[AnyPart]):
                 return f"{part.trials} exercises"
             case JudgingPart():
                 of = f"set {part.set} of {part.explained.stimuli}"
-                return f"{part.trials} photos, {part.task}, {of}{limit_words(part)}"
+                most = "" if part.adaptive is None else "at most "
+                return f"{most}{part.trials} photos, {part.task}, {of}{limit_words(part)}"
 
     def values(self, part: AnyPart, result: Any, words: Words) -> dict[str, str]:
         if not isinstance(part, JudgingPart) or not result.performance.photos:

@@ -30,11 +30,19 @@ COURSE = (
     ),
     CourseRow(
         SoundPlayed.kind,
-        "The sound of an item was started, paused or heard to its end; value is where in it, in "
-        "seconds; text is instrument, item, play or pause or end, and which play it is.",
+        "The sound of an item or option was started, paused or heard to its end; value is where in "
+        "it, in seconds; text is instrument, item (with _ and option), play or pause or end, and "
+        "which play it is.",
         lambda payload: {
             "value": payload.at_s,
-            "text": f"{payload.instrument} {payload.item} {payload.action} {payload.play}",
+            "text": " ".join(
+                (
+                    payload.instrument,
+                    "_".join(filter(None, (payload.item, payload.option))),
+                    payload.action,
+                    str(payload.play),
+                )
+            ),
         },
         behind=CheckAnswered.kind,
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload, UnstampedEvent
@@ -19,7 +19,9 @@ from labapp.record.events.trials import (
     CheckAnswered,
     QuestionnaireSubmitted,
     ResponseChanged,
+    SoundAction,
     SoundPlayed,
+    SoundState,
 )
 from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Instrument, Item, dont_know
@@ -42,30 +44,8 @@ class Judged:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class SoundState:
-    """What became of the sound of an item.
-
-    Attributes
-    ----------
-    plays : how often it was started from its beginning.
-    at_s : where in it the last play began or stopped.
-    since_ns : working time since which it plays; None while it does not.
-    heard : whether it was heard to its end.
-    """
-
-    plays: int = 0
-    at_s: float = 0.0
-    since_ns: int | None = None
-    heard: bool = False
-
-    @property
-    def playing(self) -> bool:
-        return self.since_ns is not None
-
-    def position(self, working_ns: int) -> float:
-        """Where it is at a working time, in seconds from its beginning."""
-        return self.at_s + (0 if self.since_ns is None else (working_ns - self.since_ns) / NS)
+SoundKey = tuple[str, str]
+"""An item, and the option whose sound it is; empty for the item's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +53,7 @@ class QuestionnaireState:
     """page counts from 0, pages of which nothing is asked too; earlier: answers in questionnaires
     before this one; skipped: items about stages that were skipped; whole: all is shown, whatever is
     asked, for a preview; judged: by item the comprehension checks that were answered; pauses: of
-    the session; sounds: by item what became of its sound; since_ns: working time at which the page
+    the session; sounds: what became of each sound; since_ns: working time at which the page
     came up."""
 
     answers: Mapping[str, Any] = field(default_factory=dict)
@@ -84,20 +64,20 @@ class QuestionnaireState:
     whole: bool = False
     judged: Mapping[str, Judged] = field(default_factory=dict)
     pauses: Pauses = field(default_factory=Pauses)
-    sounds: Mapping[str, SoundState] = field(default_factory=dict)
+    sounds: Mapping[SoundKey, SoundState] = field(default_factory=dict)
     since_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionnaireTask(PartMachine[QuestionnaireState]):
     """instrument: as in its file; the part's items and their order are taken here; seconds: how
-    long the sounds of its items last, by item; others: the items of earlier questionnaires whose
+    long the sounds of its items and options last; others: the items of earlier questionnaires whose
     answers are filled into the words of its items, as these name them."""
 
     part: QuestionnairePart
     index: int
     instrument: Instrument
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    seconds: Mapping[SoundKey, float] = field(default_factory=dict)
     others: Mapping[str, Item] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -188,21 +168,16 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
             return False
         return judged.passed or judged.attempt >= check.attempts
 
-    def sound(self, state: QuestionnaireState, item: str) -> SoundState:
-        """What became of the sound of an item."""
-        return state.sounds.get(item, SoundState())
+    def sound(self, state: QuestionnaireState, item: str, option: str = "") -> SoundState:
+        """What became of the sound of an item, or of an option."""
+        return state.sounds.get((item, option), SoundState())
 
     def awaits_sound(self, state: QuestionnaireState, item: Item) -> bool:
-        """Whether an item cannot be answered before its sound was heard."""
-        heard = self.sound(state, item.id).heard
-        return item.sound is not None and item.sound.heard and not heard
-
-    def can_play(self, state: QuestionnaireState, item: Item) -> bool:
-        """Whether the sound of an item can be started, or go on."""
-        now = self.sound(state, item.id)
-        if item.sound is None or now.playing:
-            return False
-        return now.at_s > 0 or item.sound.plays is None or now.plays < item.sound.plays
+        """Whether an item cannot be answered before its sounds were heard."""
+        return any(
+            sound.heard and not self.sound(state, item.id, option).heard
+            for option, sound in item.sounds.items()
+        )
 
     def is_wrong(self, state: QuestionnaireState, item: Item) -> bool:
         """Whether the answer that is there now was judged as wrong."""
@@ -298,34 +273,26 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     ) -> Sequence[UnstampedEvent]:
         """The sound of an item is started, paused, or over; nothing where that cannot be."""
         item = next((item for item in self.instrument.items if item.id == asked.item), None)
-        if item is None or item.sound is None or item.id not in self.asked(state).ids:
+        sound = None if item is None else item.sounds.get(asked.option)
+        if item is None or sound is None or item.id not in self.asked(state).ids:
             return ()
-        now = self.sound(state, item.id)
-        if asked.action == "play":
-            if not self.can_play(state, item):
-                return ()
-            play, at_s = now.plays + (now.at_s == 0), now.at_s
-        elif now.playing:
-            play, at_s = now.plays, self._position(state, item.id, now_ns)
-            at_s = self.seconds.get(item.id, at_s) if asked.action == "end" else at_s
-        else:
+        now = self.sound(state, item.id, asked.option)
+        working, seconds = state.pauses.working_ns(now_ns), self.seconds[item.id, asked.option]
+        if (done := now.ask(asked.action, working, seconds, sound.plays)) is None:
             return ()
         played = SoundPlayed(
-            self.instrument.id, item.id, asked.action, play, round(at_s, 3), asked.audible
+            self.instrument.id, item.id, asked.action, *done, asked.audible, asked.option
         )
-        return (UnstampedEvent(played, self.part.id),)
-
-    def _position(self, state: QuestionnaireState, item: str, now_ns: int) -> float:
-        at_s = self.sound(state, item).position(state.pauses.working_ns(now_ns))
-        return min(at_s, self.seconds.get(item, at_s))
+        others = self._stop_sounds(state, now_ns) if asked.action == "play" else []
+        return (*others, UnstampedEvent(played, self.part.id))
 
     def _stop_sounds(self, state: QuestionnaireState, now_ns: int) -> list[UnstampedEvent]:
-        """The sounds that play are paused, since the page is left."""
+        """The sounds that play are paused, since the page is left, or another one is played."""
         return [
             event
-            for item, sound in state.sounds.items()
+            for (item, option), sound in state.sounds.items()
             if sound.playing
-            for event in self._play(state, PlaySound(item, "pause"), now_ns)
+            for event in self._play(state, PlaySound(item, "pause", option=option), now_ns)
         ]
 
     def _judge(
@@ -380,17 +347,10 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     ) -> QuestionnaireState:
         state = replace(state, pauses=state.pauses.apply(event))
         match payload:
-            case SoundPlayed(item=item):
-                before = self.sound(state, item)
+            case SoundPlayed(item=item, option=option):
                 working = state.pauses.working_ns(event.t_ns)
-                ended = payload.action == "end"
-                sound = SoundState(
-                    payload.play,
-                    0.0 if ended else payload.at_s,
-                    working if payload.action == "play" else None,
-                    before.heard or ended,
-                )
-                return replace(state, sounds={**state.sounds, item: sound})
+                sound = self.sound(state, item, option).after(payload, working)
+                return replace(state, sounds={**state.sounds, (item, option): sound})
             case ResponseChanged():
                 return replace(state, answers={**state.answers, payload.item: payload.value})
             case CheckAnswered():
@@ -418,9 +378,10 @@ class Answer(Command):
 
 @dataclass(frozen=True, slots=True)
 class PlaySound(Command):
-    """Start the sound of an item or go on with it, pause it, or say that it is over. audible:
-    whether a loudspeaker is open."""
+    """Start the sound of an item or an option or go on with it, pause it, or say that it is over.
+    audible: whether a loudspeaker is open."""
 
     item: str
-    action: Literal["play", "pause", "end"]
+    action: SoundAction
     audible: bool = True
+    option: str = ""

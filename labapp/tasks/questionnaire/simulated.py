@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
 from labapp.record.events.commands import Next
+from labapp.record.events.trials import SoundAction
 from labapp.session.simulation.person import Experience
 from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Item, dont_know
@@ -82,11 +83,15 @@ class Respondent(Actor[QuestionnairePart]):
             answered = item.id in state.answers and item.id not in missing
             if answered or item.id in self._left_out:
                 continue
-            sound = task.sound(state, item.id)
-            if item.sound is not None and not sound.heard:
-                action: Literal["end", "play"] = "end" if sound.playing else "play"
-                wait_s = task.seconds[item.id] if sound.playing else participant.pace.think_s
-                participant.send(PlaySound(item.id, action, audible=False), wait_s)
+            for option in item.sounds:
+                sound = task.sound(state, item.id, option)
+                if sound.heard:
+                    continue
+                action: SoundAction = "end" if sound.playing else "play"
+                wait_s = (
+                    task.seconds[item.id, option] if sound.playing else participant.pace.think_s
+                )
+                participant.send(PlaySound(item.id, action, False, option), wait_s)
                 return
             value = answer(item, participant.rng, self._leaning(item.id))
             if value is None:

@@ -62,9 +62,9 @@ class Questionnaire(TaskType[QuestionnairePart]):
     ) -> QuestionnaireTask:
         instrument = context.loaded.instruments[part.instrument]
         seconds = {
-            item.id: media.decode_sound(context.loaded.files[item.sound.file]).seconds
+            (item.id, option): media.decode_sound(context.loaded.files[sound.file]).seconds
             for item in instrument.items
-            if item.sound is not None
+            for option, sound in item.sounds.items()
         }
         others = {
             name: context.loaded.instruments[of].part(own)

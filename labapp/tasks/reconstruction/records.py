@@ -465,9 +465,10 @@ _SOLVED = of(
     whole("n_solved", "of these, solved; empty in a calibration"),
     number(
         "completion_rate",
-        "solved / planned questions; / counted questions where the moderator skipped the stage or "
-        "it has no end; without questions solved before the first move, and without those that the "
-        "participant skipped, where the study leaves them out; empty in a calibration",
+        "share of planned questions that were solved; of counted questions if the moderator "
+        "skipped the stage or it has no end; without questions solved before the first move, and "
+        "without those that the participant skipped if the study leaves them out; empty in a "
+        "calibration",
         "0-1",
     ),
 )
@@ -475,9 +476,11 @@ _ERRORS = through(
     "measures",
     *of(
         Measures,
-        number("slide_distance", "mean a question", "full slider widths"),
-        number("error_auc_sum", "summed over the questions", "sum of squares x s"),
-        number("error_auc_mean", "summed over the questions", "mean of squares x s"),
+        number("slide_distance", "mean movement of sliders per question", "full slider widths"),
+        number("error_auc_sum", "error over time, summed over the questions", "sum of squares x s"),
+        number(
+            "error_auc_mean", "error over time, summed over the questions", "mean of squares x s"
+        ),
     ),
 )
 

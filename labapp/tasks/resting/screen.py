@@ -16,7 +16,7 @@ from labapp.ui.participant.screen import Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.dial import Foot, Head
-from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.markdown import text_width
 
 LOOK_MS = 250
 
@@ -28,7 +28,7 @@ class BreakScreen(Screen):
         super().__init__(session, part)
         self._part = part
         self._left_s = ceil(part.at_least_s)
-        self.text = MarkdownView(session.study_picture)
+        self.text = self.text_view()
         self.sound = controls.make_label(role="secondary", wrap=True)
         column = self.column(text_width())
         controls.fill(column, 1, (self.text, 100), controls.Gap(theme.SPACE_L), self.sound, 2)

@@ -21,10 +21,11 @@ from labapp.models.representations.space import Discrete, LatentSpace
 from labapp.record.events import Payload, UnstampedEvent
 from labapp.record.events.commands import Command, HandIn
 from labapp.record.events.registry import Pauses
+from labapp.record.events.trials import LevelChosen
 from labapp.study.conditions import attempt_at, draw_state, generator
-from labapp.study.plugins import machine, questions
+from labapp.study.plugins import questions
 from labapp.study.plugins.pictures import DecodedPictures, Session
-from labapp.study.plugins.questions import ANSWERED, QuestionsMachine
+from labapp.study.plugins.questions import QuestionsMachine
 from labapp.tasks.single_dimension.events import (
     AnswerGiven,
     ChoiceMade,
@@ -47,6 +48,7 @@ from labapp.tasks.single_dimension.plan import (
     draw_value,
     lay_out,
     put,
+    spread_out,
 )
 
 RATINGS = ("confidence", "understanding")
@@ -124,14 +126,20 @@ class SingleDimensionTask(QuestionsMachine[SingleState, ChoiceQuestion]):
     def decide(self, state: SingleState, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
         events = super().decide(state, command, now_ns)
         if isinstance(command, HandIn) and events and state.trial and not self.part.feedback:
-            left = machine.leave_question(self.part, self.index, state, state.trial, ANSWERED)
-            return (*events, *left)
+            return (*events, *self.leave(state, self.after(state.trial, events[0].payload)))
         return events
 
     def draw(self, number: int, attempt: int) -> QuestionDrawn:
+        return self._draw(number, attempt, number)
+
+    def draw_chosen(self, number: int, attempt: int, chosen: LevelChosen) -> QuestionDrawn:
+        return self._draw(number, attempt, chosen.item, chosen.value)
+
+    def _draw(self, number: int, attempt: int, item: int, spread: float = 1.0) -> QuestionDrawn:
         """The state that the plan gives the question, else a drawn one whose dimension is
-        overridden within a regime."""
-        part, dimension = self.part, self.part.asked[number - 1]
+        overridden within a regime. item: what is asked, a place in `asked`; spread: of the regimes.
+        """
+        part, dimension = self.part, self.part.asked[item - 1]
         rng = self._generator(number, attempt, "question")
         bounds: Bounds = ()
         if not isinstance(self.space.dimensions[dimension], Discrete):
@@ -139,6 +147,7 @@ class SingleDimensionTask(QuestionsMachine[SingleState, ChoiceQuestion]):
                 (float(self.percentiles[low][dimension]), float(self.percentiles[high][dimension]))
                 for low, high in LIMITS
             )
+            bounds = bounds if spread == 1 else spread_out(bounds, spread)
         if part.answers:
             correct = REGIMES.index(part.answers[number - 1])
         else:
@@ -155,13 +164,14 @@ class SingleDimensionTask(QuestionsMachine[SingleState, ChoiceQuestion]):
             z=z,
             correct=correct,
             bounds=bounds,
-            examples=self._examples(bounds, number, attempt, 0),
+            examples=self._examples(bounds, dimension, number, attempt, 0),
         )
 
-    def _examples(self, bounds: Bounds, number: int, attempt: int, others: int) -> Rows:
+    def _examples(
+        self, bounds: Bounds, dimension: int, number: int, attempt: int, others: int
+    ) -> Rows:
         """The examples of a question; others: how often others were asked for."""
         rng = self._generator(number, attempt, "examples", others)
-        dimension = self.part.asked[number - 1]
         visualisation = self.part.visualisation
         return lay_out(visualisation, self.space, dimension, bounds, lambda: self._state(rng), rng)
 
@@ -204,7 +214,7 @@ class SingleDimensionTask(QuestionsMachine[SingleState, ChoiceQuestion]):
             case ShowMoreExamples():
                 others = question.resamples + 1
                 place = (question.number, question.attempt)
-                rows = self._examples(question.bounds, *place, others)
+                rows = self._examples(question.bounds, question.dimension, *place, others)
                 return (ExamplesRedrawn(others, rows),)
             case HandIn() if question.choice is not None and not question.missing:
                 confidence, understanding = (question.ratings[item] for item in RATINGS)

@@ -35,7 +35,8 @@ class SingleDimensionPart(RepresentationPart):
 
     asked: the dimension (from 0) that each question is about; answers, states: the regime and the
     dial state of each, where they are not drawn. feedback: whether the right answer is told after
-    each.
+    each. The items of adaptive tracks are places in asked, and their levels the spreads of the
+    regimes.
     """
 
     part: Literal["single_dimension"] = "single_dimension"
@@ -52,7 +53,8 @@ class SingleDimensionPart(RepresentationPart):
 
     @property
     def trials(self) -> int:
-        return len(self.asked)
+        """How many questions it has; of an adaptive stage the most that may come."""
+        return len(self.asked) if self.adaptive is None else self.adaptive.most
 
     @property
     def task(self) -> str:
@@ -82,6 +84,16 @@ class ExamplePart(Drawing, PlannedPart):
 
     def dials(self) -> Iterator[tuple[str, Dimensions]]:
         yield self.model, self.dimensions
+
+
+def spread_out(bounds: Bounds, spread: float) -> Bounds:
+    """The regimes drawn together around the middle of Medium; spread: 1 leaves them as they are."""
+    low, high = bounds[len(bounds) // 2]
+    middle = (low + high) / 2
+    return tuple(
+        (middle + spread * (low - middle), middle + spread * (high - middle))
+        for low, high in bounds
+    )
 
 
 def lay_out(

@@ -5,12 +5,18 @@ Source: paper 000, 4.5 and A.4; the practice is that of the published applicatio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
-from labapp.models.representations.space import LatentSpace
+from labapp.base.documents import faults_at
+from labapp.base.errors import StudyError
+from labapp.models.representations.space import Discrete, LatentSpace
+from labapp.study.adapting import ONE_LEVEL, AdaptiveStages, plan_tracks, spell_out
+from labapp.study.adaptive import AnyRule
+from labapp.study.adaptive.counting import Criterion
+from labapp.study.adaptive.tracks import Tracks
 from labapp.study.conditions import Scope, generator, shuffled
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
@@ -45,11 +51,43 @@ def stage(
     fields = stage_fields(planner, stages, number, of, model, stages.sampling)
     space = LatentSpace.from_json(fields["dimensions"])
     purpose = (planner.seed, planner.study.id, planner.participant)
+    times = stages.questions_per_dimension if stages.adaptive is None else 1
+    asked = order_dimensions(space, times, *purpose, number)
+    tracks = None
+    if stages.adaptive is not None:
+        drawn = (*purpose, f"single-dimension {number}", "turns")
+        tracks = track_dials(stages.adaptive, stages.levels(), space, asked, *drawn)
     return SingleDimensionPart(
-        **fields,
-        visualisation=stages.visualisation,
-        asked=order_dimensions(space, stages.questions_per_dimension, *purpose, number),
+        **fields, visualisation=stages.visualisation, asked=asked, adaptive=tracks
     )
+
+
+def track_dials(
+    rule: AnyRule,
+    levels: tuple[float, ...],
+    space: LatentSpace,
+    asked: Sequence[int],
+    *purpose: Any,
+) -> Tracks:
+    """Tracks for each dial that is asked about, named by its number from 1. purpose: as in
+    `labapp.study.adapting.plan_tracks`. Raises StudyError for a rule that does not fit the dials.
+    """
+    discrete = [number for number in asked if isinstance(space.dimensions[number], Discrete)]
+    if discrete and len(levels) > 1:
+        raise StudyError(
+            f"Dial {min(discrete) + 1} has single values, which lie no nearer to each other at "
+            "another of the `spreads`.",
+            todo="Use the rule criterion without spreads, or models whose dials are continuous.",
+        )
+
+    def refuse(key: str, what: str) -> StudyError:
+        return StudyError(
+            f"adaptive.{key}: {what}.", todo="Declare another guess, lapse or target."
+        )
+
+    spelt = spell_out(rule, levels, len(REGIMES), refuse)
+    items = {str(dial + 1): (place,) for place, dial in enumerate(asked, start=1)}
+    return plan_tracks(spelt, levels, items, *purpose)
 
 
 def order_dimensions(
@@ -67,10 +105,8 @@ def practice(
     for everybody."""
     feedback = planner.improved if item.feedback is None else item.feedback
     told = planner.loaded.words.get("practice_feedback", "") if feedback else ""
-    values = {"trials": str(len(CIRCLES_QUESTIONS)), "feedback": told}
     document = planner.text(item.texts()[0], scope)
-    yield planner.before_practice(document, "Before practice", values)
-    yield practice_part(
+    part = practice_part(
         planner.new_id("practice"),
         item.visualisation,
         item.model,
@@ -78,6 +114,15 @@ def practice(
         think_aloud=planner.thinks_aloud,
         feedback=feedback,
     )
+    if item.adaptive is not None:
+        purpose = (planner.seed, planner.study.id, planner.participant, part.id, "turns")
+        asked = (PRACTISED_DIMENSION,)
+        tracks = track_dials(item.adaptive, ONE_LEVEL, part.space, asked, *purpose)
+        drawn = {"asked": asked, "answers": (), "states": (), "adaptive": tracks}
+        part = part.model_copy(update=drawn)
+    values = {"trials": planner.count_trials(part), "feedback": told}
+    yield planner.before_practice(document, "Before practice", values)
+    yield part
 
 
 def practice_part(
@@ -176,6 +221,8 @@ class SingleDimensionPractice(Item):
     intro : the text before it; without it the one that is named like the practice.
     feedback : whether the right answer is told after each question; by default not as published,
         and told where the presentation is improved.
+    adaptive : practise until enough answers are right: the rule `criterion`, with the most
+        questions as `trials`; by default three questions.
     """
 
     key: ClassVar[str] = "practice"
@@ -183,6 +230,7 @@ class SingleDimensionPractice(Item):
     model: ModelId | None = None
     intro: str | None = None
     feedback: bool | None = None
+    adaptive: Criterion | None = None
 
     @property
     def visualisation(self) -> Visualisation:
@@ -192,7 +240,7 @@ class SingleDimensionPractice(Item):
         return (self.intro or f"texts/{{language}}/practice-{self.practice}.md",)
 
 
-class SingleDimensionStages(RepresentationStages):
+class SingleDimensionStages(AdaptiveStages, RepresentationStages):
     """The single-dimension task: each dial of a model is asked about several times in a row, beside
     traversals or exemplars of it.
 
@@ -202,18 +250,37 @@ class SingleDimensionStages(RepresentationStages):
     questions_per_dimension : questions about each dial.
     sampling : where the pictures are drawn from: `held_out` pictures, the model's `prior`, or
         `uniform` over its dials; without it what suits the model.
+    spreads : levels from which the rule `adaptive` chooses, ascending: how far Low, Medium and High
+        lie apart on a dial, 1 for as far as without a rule.
     """
 
     task: Literal["single-dimension"]
     visualisation: Visualisation
     questions_per_dimension: int = Field(default=2, ge=1, le=100)
     sampling: Literal["held_out", "prior", "uniform"] | None = None
+    spreads: tuple[float, ...] = Field(default=(), max_length=100)
     intro: str = "texts/{language}/single-first.md"
     between: str = "texts/{language}/single-further.md"
 
+    def levels(self) -> tuple[float, ...]:
+        return self.spreads or ONE_LEVEL
+
+    @field_validator("spreads")
+    @classmethod
+    def _ascending(cls, spreads: tuple[float, ...]) -> tuple[float, ...]:
+        if list(spreads) != sorted(set(spreads)) or any(not 0 < each <= 1 for each in spreads):
+            raise ValueError("ascending numbers above 0 and up to 1")
+        return spreads
+
+    @model_validator(mode="after")
+    def _for_a_rule(self) -> SingleDimensionStages:
+        if self.spreads and self.adaptive is None:
+            raise faults_at({("spreads",): "found spreads; allowed: with `adaptive`"})
+        return self
+
     @property
     def plannable(self) -> bool:
-        return True
+        return self.adaptive is None
 
     @property
     def earns(self) -> frozenset[str]:

@@ -76,6 +76,8 @@ SINGLE_TRIALS = of(
         seconds response_s: from the pictures' appearance to the answer handed in, without pauses
             and gaps: the response time of this task
     """),
+    whole("track", "adaptive stages: number of the track, from 1; empty where no rule chose"),
+    number("spread", "adaptive stages: how far low, medium and high lay apart", get="level"),
     since_start("first_choice_s", "from the pictures' appearance to the first choice"),
     whole("choice_changes", "choices after the first"),
     whole("rating_changes", "ratings after the first of each statement"),
@@ -147,5 +149,9 @@ class SingleDimensionRecords(TaskRecords[SingleDimensionPart, QuestionRecord]):
     @property
     def practice(self) -> list[bool]:
         """Of each question of the practice that counts, whether it was answered rightly."""
-        asked = (question for question in self.attempts if question.part.role == "practice")
+        asked = (
+            question
+            for question in self.attempts
+            if question.part.role == "practice" and question.part.adaptive is None
+        )
         return [question.correct is True for question in asked if not question.excluded]

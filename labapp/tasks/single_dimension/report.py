@@ -11,8 +11,11 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from labapp.analysis import track_sections
 from labapp.analysis.columns import Metric
+from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.page import Html, decimal, heading, table, two_lines
 
 DEFINITIONS = {
@@ -23,6 +26,14 @@ DEFINITIONS = {
         "“dial makes sense”: mean rating from 1 (strongly disagree) to 5 (strongly agree)."
     ),
 }
+
+
+ASKED = track_sections.AskedAbout(
+    "single-dimension",
+    ("single-dimension-traversals", "single-dimension-exemplars"),
+    "Dial",
+    "spread of the regimes",
+)
 
 
 class SingleDimensionReport(TaskReport[None]):
@@ -42,6 +53,10 @@ class SingleDimensionReport(TaskReport[None]):
             if len(own):
                 yield heading(3, f"Correctness by dial, {task}")
                 yield by_dimension(own)
+        yield from track_sections.show(ASKED, study.counted, study.anchor)
+
+    def plates(self, counted: Tables, findings: None) -> Iterator[ReportFigure]:
+        yield from track_sections.plates(ASKED, counted)
 
 
 def by_dimension(trials: pd.DataFrame) -> Html:

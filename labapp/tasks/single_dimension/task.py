@@ -78,7 +78,9 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
     def results(
         self, item: SingleDimensionTutorial | SingleDimensionPractice | SingleDimensionStages
     ) -> frozenset[str]:
-        return frozenset() if isinstance(item, SingleDimensionTutorial) else list_results(None)
+        if isinstance(item, SingleDimensionTutorial):
+            return frozenset()
+        return list_results(item.adaptive)
 
     def score(self, payload: AnswerGiven) -> Mapping[str, bool] | None:
         return {"correct": True} if payload.correct else None
@@ -98,6 +100,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
             return {}
         if part.role == "stage":
             return {"correct": len(trials)}
+        if part.adaptive is not None:  # who is right at the end answered wrongly before
+            return {}
         return {"practice_asked": part.trials, "practice_correct": len(trials)}
 
     def plan(
@@ -115,7 +119,9 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
                 yield from planning.practice(planner, item, scope)
             case SingleDimensionStages():
                 make = partial(planning.stage, planner, item)
-                told = {"times": str(item.questions_per_dimension)}
+                # A rule asks each dial as often as it needs: a text that says how often is refused.
+                times = {"times": str(item.questions_per_dimension)}
+                told = times if item.adaptive is None else {}
                 yield from stages_of_models(item, scope, place, planner, make, lambda part: told)
 
     def machine(
@@ -144,6 +150,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
             return ""
         what = "practice questions" if part.role == "practice" else "questions"
         asked = f"{part.trials} single-dimension {what}, {part.visualisation}"
+        if part.adaptive is not None:
+            asked = f"at most {asked} ({part.adaptive.words})"
         return f"{asked}{limit_words(part)}"
 
 

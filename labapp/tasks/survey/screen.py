@@ -17,7 +17,7 @@ from labapp.ui.theme import Palette
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, Picture, PlainLabel
 from labapp.ui.widgets.dial import Foot, Head
-from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.markdown import text_width
 from labapp.ui.widgets.painting import draw_focus_ring
 
 CODE_PX, QUIET = 240, 4
@@ -72,7 +72,7 @@ class SurveyScreen(Screen):
         super().__init__(session, part)
         words = session.words
         self._part = part
-        self.text = MarkdownView(session.study_picture)
+        self.text = self.text_view()
         self.text.show_text("\n\n".join(session.pages(part.document, {})))
         self.open = Button(words("survey_open"), "primary", pressed=self._open)
         self.code = QrCode(words("survey_code"), session.palette)

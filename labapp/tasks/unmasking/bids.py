@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labapp.record.events import Event, Payload
-from labapp.record.events.lifecycle import NoteCorrected, StimuliStored
-from labapp.record.events.trials import LevelChosen, TrackEnded
+from labapp.record.events.lifecycle import StimuliStored
 from labapp.record.journal.layout import STIMULI
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
@@ -20,7 +19,6 @@ from labapp.study.plugins.bids import (
     Answer,
     Cells,
     Column,
-    CourseRow,
     Key,
     TaskFiles,
     TaskRows,
@@ -128,24 +126,6 @@ def _by_class(classes: Sequence[str], logits: Sequence[float]) -> dict[str, floa
     return dict(zip(classes, logits, strict=True)) if logits else None
 
 
-COURSE = (
-    CourseRow(
-        LevelChosen.kind,
-        "The rule of an adaptive stage chose the next level; value is the level, text is track, "
-        "place of the level and place of the item, each from 1.",
-        lambda payload: {
-            "value": payload.value,
-            "text": f"{payload.track} {payload.level} {payload.item}",
-        },
-        behind=NoteCorrected.kind,
-    ),
-    CourseRow(
-        TrackEnded.kind,
-        "The rule of an adaptive stage ended a track; value is the track, text the reason.",
-        lambda payload: {"value": payload.track, "text": payload.because},
-        behind=LevelChosen.kind,
-    ),
-)
 FILES = TaskFiles(
     parts=("unmasking",),
     name="unmasking",

@@ -9,7 +9,7 @@ the mask by the answers so far, and the decision is an event before the stimulus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -139,24 +139,9 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
         if state.tracking is None:
             left = machine.leave_question(self.part, self.index, state, trial, ANSWERED)
             return (given_now, *left)
-        return (given_now, *self._leave_adaptive(state.tracking, trial, command.response))
-
-    def _leave_adaptive(
-        self, tracking: Tracking, trial: StimulusTrial, response: int
-    ) -> Iterator[UnstampedEvent]:
-        """The end of an adaptive stimulus; with it perhaps of its track, and of the part."""
-        assert self.part.adaptive is not None
-        yield machine.unstamped(self.part, trial, TrialEnded(ANSWERED))
-        after = self._after(tracking, trial, response)
-        if (ended := self.part.adaptive.end(tracking, after)) is not None:
-            yield machine.unstamped(self.part, trial, ended)
-        if after.over:
-            yield UnstampedEvent(PartEnded(self.index, "completed"), self.part.id)
-
-    def _after(self, tracking: Tracking, trial: StimulusTrial, response: int) -> Tracking:
-        assert self.part.adaptive is not None
-        right = self.part.is_right(trial.sequence, response)
-        return self.part.adaptive.answer(tracking, right)
+        right = self.part.is_right(trial.sequence, command.response)
+        left = machine.leave_adaptive(self.part, self.index, state.tracking, trial, ANSWERED, right)
+        return (given_now, *left)
 
     def _is_right(self, trial: StimulusTrial) -> bool | None:
         given = trial.response
@@ -203,10 +188,10 @@ class UnmaskingTask(machine.StageMachine[UnmaskingState]):
                 return replace(state, trial=replace(trial, response=payload.response))
             case TrialEnded():
                 done = () if payload.outcome == INTERRUPTED else (payload.outcome,)
-                tracking = state.tracking
-                if tracking is not None and payload.outcome == ANSWERED:
-                    assert trial.response is not None
-                    state = replace(state, tracking=self._after(tracking, trial, trial.response))
+                tracking, adaptive = state.tracking, self.part.adaptive
+                if adaptive is not None and tracking is not None and payload.outcome == ANSWERED:
+                    after = adaptive.answer(tracking, self._is_right(trial))
+                    state = replace(state, tracking=after)
                 rights = state.rights + tuple(self._is_right(trial) is True for _ in done)
                 state = replace(state, outcomes=(*state.outcomes, *done), rights=rights)
                 return replace(state, trial=replace(trial, outcome=payload.outcome))

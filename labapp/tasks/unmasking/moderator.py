@@ -28,7 +28,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
     joins = True
 
     def progress(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> str:
-        most = "" if part.adaptive is None else "\N{LESS-THAN OR EQUAL TO}\N{NO-BREAK SPACE}"
+        most = "" if part.adaptive is None else wording.MOST
         return f"{self._number(part, machine, state)} / {most}{part.total}"
 
     def _number(self, part: UnmaskingPart, machine: PartMachine[Any], state: Any) -> int:

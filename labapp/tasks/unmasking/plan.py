@@ -15,7 +15,7 @@ from labapp.base.documents import Strict
 from labapp.models.stimuli.manifest import Confusion, Fill, Logits, Sign
 from labapp.record.events import Payload
 from labapp.record.events.registry import Pauses
-from labapp.study.adaptive.tracks import Tracking, Tracks
+from labapp.study.adaptive.tracks import Tracking
 from labapp.study.plugins.machine import State
 from labapp.study.plugins.part import StimuliRef, TrialsPart
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
@@ -89,9 +89,8 @@ class UnmaskingPart(TrialsPart):
 
     question: above the buttons, empty for the window's own words; buttons: "I don't know" is the
     last. first: stimuli of the blocks before this one; total: of all blocks. Breaks stand between
-    blocks; where a study has interrupted stages begin again, it is the block that does. adaptive:
-    the tracks by which the masks are chosen, their items the sequences; total is then the most
-    stimuli that may come.
+    blocks; where a study has interrupted stages begin again, it is the block that does. The items
+    of adaptive tracks are the sequences, and total is then the most stimuli that may come.
     """
 
     timed: ClassVar[bool] = True
@@ -111,7 +110,6 @@ class UnmaskingPart(TrialsPart):
     blank_ms: int
     keyboard_away: KeyboardRule = "mark"
     think_aloud: bool
-    adaptive: Tracks | None = None
 
     @model_validator(mode="after")
     def _name_what_is_there(self) -> Self:

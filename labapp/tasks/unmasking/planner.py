@@ -12,17 +12,15 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from labapp.base.documents import Path_, Strict, faults_at
+from labapp.base.documents import Strict, faults_at
 from labapp.base.errors import StimuliError
 from labapp.models.stimuli import masked_pictures, score_files
 from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import Fill, Manifest, Photo, Sign
 from labapp.models.stimuli.masked_pictures import MaskedRef, Masking
 from labapp.study import conditions
+from labapp.study.adapting import AdaptiveStages, plan_tracks, spell_out
 from labapp.study.adaptive import AnyRule
-from labapp.study.adaptive.posterior import Psychometric
-from labapp.study.adaptive.rule import Levels
-from labapp.study.adaptive.tracks import plan_tracks
 from labapp.study.planner import Planner
 from labapp.study.stages import StimulusStages
 from labapp.study.stimulus_stages import (
@@ -81,7 +79,7 @@ class Breaks(Strict):
     at_least_s: float = Field(default=0.0, ge=0, le=3600)
 
 
-class UnmaskingStages(StimulusStages):
+class UnmaskingStages(AdaptiveStages, StimulusStages):
     """The unmasking task (paper 004): every image of a set with every method, each a sequence of
     masks that show more and more of it.
 
@@ -125,11 +123,6 @@ class UnmaskingStages(StimulusStages):
     example: str | None = None
     example_method: str | None = None
     think_aloud: bool = False
-    adaptive: AnyRule | None = Field(
-        default=None,
-        description="A rule that chooses the mask from the answers so far, with one or more "
-        "tracks for each method; without it, every mask is shown.",
-    )
 
     @property
     def percents(self) -> tuple[float, ...]:
@@ -148,25 +141,16 @@ class UnmaskingStages(StimulusStages):
             raise ValueError("example_method only with an example; name its text too")
         return self
 
-    @model_validator(mode="after")
-    def _of_a_rule(self) -> UnmaskingStages:
-        if self.adaptive is None:
-            return self
-        wrong: dict[Path_, str] = {
-            ("adaptive", key): what
-            for key, what in self.adaptive.problems(self._levels(self.adaptive)).items()
-        }
-        if self.breaks is not None:
-            wrong["breaks",] = (
-                "found breaks in an adaptive stage, of which nobody knows how many sequences it "
-                "has; allowed: two stages and a break between them"
-            )
-        if wrong:
-            raise faults_at(wrong)
-        return self
+    def levels(self) -> tuple[float, ...]:
+        return self.percents
 
-    def _levels(self, rule: AnyRule) -> Levels:
-        return Levels(self.percents, rule.scale)
+    @model_validator(mode="after")
+    def _without_breaks(self) -> UnmaskingStages:
+        if self.adaptive is not None and self.breaks is not None:
+            what = "found breaks in an adaptive stage, of which nobody knows how many sequences it "
+            what += "has; allowed: two stages and a break between them"
+            raise faults_at({("breaks",): what})
+        return self
 
     @field_validator("masks")
     @classmethod
@@ -304,14 +288,15 @@ class UnmaskingStage:
         """The rule of an adaptive stage, with everything spelled out. Raises
         IncompatibleStimuliError for one that does not fit the classes."""
         rule = self.stages.adaptive
-        if isinstance(rule, Psychometric) and rule.guess is None:
-            rule = rule.model_copy(update={"guess": 1 / len(self.unmasked.classes)})
-            levels = Levels(self.unmasked.percents, rule.scale)
-            for key, what in rule.problems(levels).items():
-                raise IncompatibleStimuliError(
-                    f"adaptive.{key}", what, "Declare another guess, lapse or target."
-                )
-        return rule
+        if rule is None:
+            return None
+        todo = "Declare another guess, lapse or target."
+        return spell_out(
+            rule,
+            self.unmasked.percents,
+            len(self.unmasked.classes),
+            lambda key, what: IncompatibleStimuliError(f"adaptive.{key}", what, todo),
+        )
 
     def blocks(
         self,

@@ -32,18 +32,12 @@ from labapp.analysis.task_records import (
     Ran,
     TaskRecords,
     TaskTables,
-    key_of,
     not_planned,
 )
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload
-from labapp.record.events.lifecycle import PartRestarted
-from labapp.record.events.trials import LevelChosen, TrackEnded, TrialEnded
-from labapp.study.adaptive.counting import Steps
-from labapp.study.adaptive.tracks import FollowedTracks, PlannedTrack
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import (
-    ANSWERED,
     DONT_KNOW,
     Answered,
     PlannedMask,
@@ -115,13 +109,12 @@ class Masked(OfSet):
 
 class StimulusRecord(Answered, Attempt):
     """One attempt at a stimulus. prior_exposures: how often the same picture was on the screen
-    before; track: whose turn it was, None where no rule chose it."""
+    before."""
 
     part: UnmaskingPart
     drawn: StimulusDrawn
     masked: Masked
     prior_exposures = 0
-    track: int | None = None
 
     def __init__(self, part: UnmaskingPart, key: Key, drawn: StimulusDrawn) -> None:
         Attempt.__init__(self, key)
@@ -148,6 +141,10 @@ class StimulusRecord(Answered, Attempt):
         return self.drawn.due_ns / NS if shown is None else shown
 
     @property
+    def counts_right(self) -> bool | None:
+        return None if self.dont_know else self.correct
+
+    @property
     def excluded_because(self) -> str | None:
         """Why it does not count; practice never does."""
         return super().excluded_because or (PRACTICE if self.part.role == PRACTICE else None)
@@ -161,80 +158,12 @@ class StimulusRecord(Answered, Attempt):
 class BlockRecord:
     """A block's stimuli that count. Reaction times during which the keyboard was away do not."""
 
-    def __init__(
-        self,
-        part: UnmaskingPart,
-        attempts: Sequence[StimulusRecord],
-        ran: Ran,
-        tracks: Sequence[TrackRecord],
-    ) -> None:
+    def __init__(self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran) -> None:
         self.part = part
-        estimates = [track.estimate for track in tracks]
-        self.threshold = tracks[0].tracks.average(estimates) if tracks else (None, None)
         self.counted = [stimulus for stimulus in attempts if not stimulus.excluded]
         self.right = [stimulus.correct is True for stimulus in self.counted]
         timed = (stimulus for stimulus in self.counted if stimulus.key not in ran.keyboard_away)
         self.response_time_s = mean(stimulus.response_s for stimulus in timed)
-
-
-class TrackRecord:
-    """A track of an adaptive stage, and what its answers say of the threshold. number: of the
-    track, from 1."""
-
-    part: UnmaskingPart
-    planned: PlannedTrack
-    track: int
-    rule: str
-    scale: str
-    start: float
-    n_trials: int
-    n_counted: int
-    n_right: int
-    ended_by: str | None
-
-    def __init__(self, part: UnmaskingPart, followed: FollowedTracks, number_of: int) -> None:
-        self.part = part
-        self.track = number_of
-        self.tracks = followed.tracks
-        self.planned = followed.tracks.tracks[number_of - 1]
-        self.progress = followed.state.tracks[number_of - 1]
-        self.rule, self.scale = self.tracks.rule.method, self.tracks.rule.scale
-        self.start = self.tracks.levels[self.planned.start - 1]
-        self.n_trials, self.n_counted = len(self.progress.answers), len(self.progress.counted)
-        self.n_right = sum(right for _, right in self.progress.counted)
-        self.ended_by = self.progress.over or None
-        self.estimate = self.tracks.find_threshold(self.progress)
-
-    @property
-    def reversals(self) -> int | None:
-        return len(self.progress.reversals) if isinstance(self.progress, Steps) else None
-
-    @property
-    def target(self) -> float | None:
-        return self.tracks.rule.share
-
-    def _value(self, x: float | None) -> float | None:
-        return None if x is None else self.tracks.scale.value(x)
-
-    @property
-    def threshold(self) -> float | None:
-        return None if self.estimate is None else self._value(self.estimate.x)
-
-    @property
-    def threshold_low(self) -> float | None:
-        return None if self.estimate is None else self._value(self.estimate.low)
-
-    @property
-    def threshold_high(self) -> float | None:
-        return None if self.estimate is None else self._value(self.estimate.high)
-
-    @property
-    def threshold_se(self) -> float | None:
-        return None if self.estimate is None else self.estimate.se
-
-    @property
-    def slope(self) -> float | None:
-        return None if self.estimate is None else self.estimate.slope
 
 
 def in_ms(t_ns: int | None) -> float | None:
@@ -365,37 +294,6 @@ POOL = of(
 """How the explained model does on all photos from which the images of a stimulus set were chosen
 (tables 1 and 2); a row for every pair of classes."""
 
-TRACKS = of(
-    TrackRecord,
-    *WHO,
-    text("stage", "id of the plan's part", "part.id"),
-    whole("stage_number", "place of the stage among the stages"),
-    text("role", "stage, or practice"),
-    whole("track", "number of the track in its part, from 1"),
-    text("method", "id of the explanation method that it asks about", "planned.about"),
-    *columns_in("""
-        text rule: how levels are chosen: up-down, weighted-up-down, quest, psi or criterion
-        text scale: on which thresholds are averaged: log (natural logarithm) or linear
-        number start [%]: the first level, percent of the pixels that are shown
-        whole n_trials [trials]: trials that were answered
-        whole n_counted [trials]: of these, those that the rule counts
-        whole n_right [trials]: of these, those answered rightly
-        whole reversals [reversals]: reversals of a staircase; empty for other rules
-        text ended_by: reversals, se, criterion, trials (as many as it may have); empty where it
-            never ended
-        number target [0-1]: share of right answers at the threshold
-        number threshold [%]: percent of the pixels at which so many answers are right
-        number threshold_se: standard error of the threshold: of its natural logarithm, or of itself
-            where the study declares a linear scale
-        number threshold_low [%]: lower end of the threshold's 95 % interval
-        number threshold_high [%]: upper end of the threshold's 95 % interval
-        number slope: of the psychometric function, per unit of the scale; empty where it is given
-    """),
-    INCLUDED,
-    via=("part",),
-    stage_number="part.number",
-)
-
 _OF_A_SET = ("study", "stimuli", "manifest_sha256", "classifier")
 TABLES = TaskTables(
     words={
@@ -411,37 +309,16 @@ TABLES = TaskTables(
         "annotations": ANNOTATIONS,
         "masked_predictions": MASKED_PREDICTIONS,
         "pool": POOL,
-        "tracks": TRACKS,
     },
     row_is={
         "annotations": "an attempt at a masked picture",
         "masked_predictions": "a masked picture, for all who saw it",
         "pool": "a pair of classes of the photos from which masked pictures were chosen",
-        "tracks": "a track of an adaptive stage",
     },
     rows={
         "annotations": lambda records: records.attempts,
         "masked_predictions": lambda records: walk_masked_images(records.parts.values()),
         "pool": lambda records: pairs(records.parts.values()),
-        "tracks": lambda records: records.walk_tracks(),
-    },
-    added={
-        "stages": {
-            "correctness_rate": (
-                number(
-                    "threshold",
-                    "adaptive stages: the threshold, percent of the pixels; of several tracks the "
-                    "mean on their scale",
-                    "%",
-                    lambda stage: stage.threshold[0],
-                ),
-                number(
-                    "threshold_se",
-                    "its standard error: of its natural logarithm, or of itself on a linear scale",
-                    get=lambda stage: stage.threshold[1],
-                ),
-            )
-        }
     },
     shared={
         "trials": {"duration_s": "response_s"},
@@ -465,15 +342,7 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
 
     tables = TABLES
     begins = StimulusDrawn.kind
-    kinds = frozenset({StimulusShown.kind, ResponseGiven.kind, LevelChosen.kind, TrackEnded.kind})
-
-    def __init__(self, parts: Mapping[str, UnmaskingPart]) -> None:
-        super().__init__(parts)
-        self.followed = {
-            name: FollowedTracks(part.adaptive)
-            for name, part in parts.items()
-            if part.adaptive is not None
-        }
+    kinds = frozenset({StimulusShown.kind, ResponseGiven.kind})
 
     def begin(
         self, part: UnmaskingPart, key: Key, event: Event, payload: StimulusDrawn
@@ -496,35 +365,6 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
             if not DONT_KNOW <= payload.response < buttons:
                 raise not_planned(event, f"answers with button {payload.response}")
         super().take(event, payload, working_ns)
-        if (followed := self.followed.get(event.part_id or "")) is not None:
-            self._follow(followed, event, payload)
-
-    def _follow(self, followed: FollowedTracks, event: Event, payload: Payload) -> None:
-        """Take in what an event says of the tracks of its part."""
-        key = key_of(event)
-        match payload:
-            case PartRestarted():
-                followed.begin()
-            case LevelChosen() | TrackEnded():
-                followed.decide(payload, event.seq)
-            case TrialEnded(outcome=outcome) if outcome == ANSWERED and key is not None:
-                record = self.by_key[key]
-                assert record.response is not None
-                right = record.part.is_right(record.drawn.sequence, record.response.response)
-                followed.answer(right)
-            case StimulusDrawn() if key is not None and followed.state.chosen is not None:
-                self.by_key[key].track = followed.state.chosen.track
-
-    def doubts(self) -> Iterator[str]:
-        """The first decision of each part that is not its rule's; those behind it follow from
-        it."""
-        return (f"{name}: {each.doubts[0]}" for name, each in self.followed.items() if each.doubts)
-
-    def walk_tracks(self) -> Iterator[TrackRecord]:
-        """The tracks of its parts, as their plans list them."""
-        for name, followed in self.followed.items():
-            for number_of in range(1, len(followed.state.tracks) + 1):
-                yield TrackRecord(self.parts[name], followed, number_of)
 
     def end(self, working_ns: int) -> None:
         """Counts, for each attempt, how many earlier ones showed the same image masked alike."""
@@ -538,8 +378,7 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
     def stage(
         self, part: UnmaskingPart, attempts: Sequence[StimulusRecord], ran: Ran
     ) -> BlockRecord:
-        tracks = [track for track in self.walk_tracks() if track.part.id == part.id]
-        return BlockRecord(part, attempts, ran, tracks)
+        return BlockRecord(part, attempts, ran)
 
 
 def walk_masked_images(parts: Iterable[UnmaskingPart]) -> Iterator[Masked]:

@@ -28,7 +28,6 @@ class Unmasking(TaskType[UnmaskingPart]):
     asks_again = True
     shown = ("stimulus.shown",)
     bids = ("labapp.tasks.unmasking.bids:FILES",)
-    course = "labapp.tasks.unmasking.bids:COURSE"
     records = "labapp.tasks.unmasking.records:UnmaskingRecords"
     report = "labapp.tasks.unmasking.report.contents:REPORT"
     stages = (UnmaskingStages,)
@@ -102,12 +101,9 @@ class Unmasking(TaskType[UnmaskingPart]):
         if part.role == "practice":
             return f"{part.trials} masked pictures of one image"
         if (tracks := part.adaptive) is not None:
-            number, levels = len(tracks.tracks), len(tracks.levels)
-            rule = f"{tracks.rule.method}, {number} tracks" if number > 1 else tracks.rule.method
-            return (
-                f"at most {part.trials} masked pictures at {levels} levels ({rule}), set "
-                f"{part.unmasked.set} of {part.unmasked.stimuli}"
-            )
+            pictures = f"at most {part.trials} masked pictures at {len(tracks.levels)} levels"
+            of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
+            return f"{pictures} ({tracks.words}), {of}"
         of = f"set {part.unmasked.set} of {part.unmasked.stimuli}"
         within = f"{len(part.sequences)} sequences of {len(part.unmasked.percents)} masks"
         return f"{part.trials} masked pictures ({within}), {of}"

@@ -128,6 +128,7 @@ OUTCOMES = {
     "skipped": N_("outcome.skipped"),
     "declined": N_("outcome.declined"),
     "check_failed": N_("outcome.check_failed"),
+    "criterion_missed": N_("outcome.criterion_missed"),
     "solved": N_("outcome.solved"),
     "marked": N_("outcome.marked"),
     "stage_skipped": N_("outcome.stage_skipped"),
@@ -310,6 +311,8 @@ def local_time(utc: str, now: datetime | None = None) -> str:
 
 
 P = TypeVar("P", bound=PlannedPart)
+MOST = "\N{LESS-THAN OR EQUAL TO}\N{NO-BREAK SPACE}"
+"""Before the number of trials of an adaptive part, which may have fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +342,8 @@ class PartWords(Generic[P]):
         """How far the part on the screen is, in a word or two."""
         if part.has_trials:
             trial = machine.trial(state)
-            return f"{1 if trial is None else trial[0]} / {part.trial_count()}"
+            most = MOST if part.chooses else ""
+            return f"{1 if trial is None else trial[0]} / {most}{part.trial_count()}"
         if (pages := machine.page_count()) > 1:
             return tr("progress.page", number=machine.page(state) + 1, all=pages)
         return tr("progress.reading")

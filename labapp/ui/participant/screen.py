@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import PurePosixPath
 from time import monotonic
 from types import FunctionType
 from typing import Any, ClassVar, Literal, NamedTuple, cast
@@ -38,8 +39,10 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from labapp.base import discovery
-from labapp.record.events.commands import Back, Command, HandIn, Next
+from labapp.record.audio.player import Player
+from labapp.record.events.commands import Back, Command, HandIn, Next, PlayTextSound
 from labapp.record.events.look import ROOMY, SCALED
+from labapp.record.events.trials import SoundAction, SoundState
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart, TrialsPart
 from labapp.ui import theme
@@ -50,6 +53,7 @@ from labapp.ui.widgets.dial import Foot, Head
 from labapp.ui.widgets.markdown import MarkdownView, text_width
 from labapp.ui.widgets.painting import restyle
 from labapp.ui.widgets.row_view import RIGHT_MARK, WRONG_MARK
+from labapp.ui.widgets.sound_bar import MakePlayer, SoundBar, Sounding
 
 
 class DialControl(NamedTuple):
@@ -208,6 +212,45 @@ class Screen(Shown):
 
     def close_opened(self) -> None:
         """The hand closes what is opened."""
+
+    make_player: MakePlayer = staticmethod(Player)
+
+    def text_view(self) -> MarkdownView:
+        """A text of the study, with its pictures and sounds."""
+        return MarkdownView(self.session.study_picture, self.sound_of_text)
+
+    def sound_of_text(self, name: str, alt: str) -> SoundBar | None:
+        """What plays a sound of a text; None for what is no sound of the study."""
+        sound, session = self.session.study_sound(name), self.session
+        if sound is None:
+            return None
+
+        def look() -> Sounding:
+            now, pauses = session.source.state.sounds.get(name, SoundState()), session.pauses
+            return Sounding.of(now, pauses.working_ns(session.clock.now_ns()), pauses.held)
+
+        def ask(action: SoundAction, audible: bool) -> None:
+            self.send(PlayTextSound(name, action, sound.seconds, audible))
+
+        return self.make_sound_bar(name, alt or PurePosixPath(name).stem, look, ask)
+
+    def make_sound_bar(
+        self,
+        file: str,
+        name: str,
+        look: Callable[[], Sounding],
+        ask: Callable[[SoundAction, bool], None],
+        caption: str = "",
+    ) -> SoundBar | None:
+        """What plays a sound; on a screen that is only read it shows where it is. None for what is
+        no sound of the study."""
+        session = self.session
+        if (sound := session.study_sound(file)) is None:
+            return None
+        player = None if session.read_only else self.make_player
+        bar = SoundBar(sound, name, session.words, look, player, caption)
+        bar.asked.connect(ask)
+        return bar
 
     def tell(self, text: str) -> None:
         """Have a screen reader say something that the focus does not come to."""
@@ -470,6 +513,7 @@ class QuestionScreen(Screen):
         self.feedback = controls.make_label(wrap=True)
         Measured(self.feedback, self._fit_feedback)
         self._trials: int = part.trials
+        self._chosen = part.chooses
         self._stage = stage_words(session, part)
         self._question: tuple[int, int] | None = None
         self._heard = False
@@ -517,10 +561,11 @@ class QuestionScreen(Screen):
             self.wish = "right"
 
     def head(self) -> Head:
-        question, of = self.question, self._trials
+        question, of, words = self.question, self._trials, self.session.words
         number = question.number if question else 1
-        text = self.session.words("question_of", number=number, of=of)
-        return Head(self._stage, text, number, of)
+        if self._chosen:  # nobody knows how many there will be
+            return Head(self._stage, words("question_number", number=number))
+        return Head(self._stage, words("question_of", number=number, of=of), number, of)
 
     def foot(self) -> Foot:
         words, question = self.session.words, self.question
@@ -636,7 +681,7 @@ class PagedScreen(Screen):
         self._stage = stage
         self._last_words = last_words
         self._page = -1
-        self.text = MarkdownView(session.study_picture)
+        self.text = self.text_view()
 
     def render_state(self) -> None:
         if self.state.page == self._page:

@@ -81,6 +81,7 @@ from labapp.ui.widgets.controls import column, fill
 from labapp.ui.widgets.dial import BottomBar, Foot, Head, TopBar
 from labapp.ui.widgets.markdown import MarkdownView
 from labapp.ui.widgets.photo_view import Enlarger, ZoomView
+from labapp.ui.widgets.sound_bar import SoundBar
 from labapp.ui.widgets.study_picture import preload
 
 WINDOWED = (1366, 768)
@@ -676,6 +677,8 @@ def show_look(shown: Shown, look: Look) -> None:
         shown.render_state()
     for number, bar in enumerate(bars_of(shown)):
         bar.setValue(look.at(number))
+    for sound in shown.findChildren(SoundBar):
+        sound.follow()
     enlarging = enlarging_of(shown)
     if enlarging is not None:
         payload = look.enlarged

@@ -410,6 +410,8 @@ class ResultsView(Scrolled):
             self.show_text(tr("results.none_counted"))
             return
         layout, labels = self.begin(), results.labels.get(study, Labels({}))
+        if study in results.relabelled:
+            layout.addWidget(bits.label(tr("results.relabelled"), "secondary", wrap=True))
         # Where nothing has a median (of judged and masked pictures) there is no column for it.
         columns = 3 if any(line.median is not None for line in lines) else 2
         for group, own in groupby(lines, key=lambda line: line.group):
@@ -790,7 +792,8 @@ class MeanLine:
 @dataclass(frozen=True)
 class Results:
     """report: the page; figures: pictures of the analysis, in the report's order; labels: by study
-    what it calls outcomes and models."""
+    what its newest version calls outcomes and models; relabelled: studies whose earlier versions
+    call something otherwise."""
 
     folder: Path
     report: Path
@@ -798,6 +801,7 @@ class Results:
     lines: tuple[MeanLine, ...]
     figures: tuple[Path, ...]
     labels: Mapping[str, Labels] = field(default_factory=dict)
+    relabelled: frozenset[str] = frozenset()
 
 
 def list_words(lines: Sequence[SessionSummary]) -> tuple[list[str], list[str]]:
@@ -816,7 +820,11 @@ def read_results(folder: Path) -> Results:
         quality = {
             (row["study"], row["participant"], row["session"]): _quality(row) for row in people
         }
-        labels = {row["study"]: _labels(row.get("declared", "")) for row in people}
+        people.sort(key=lambda row: row.get("started_utc", ""), reverse=True)
+        declared = dict.fromkeys((row["study"], row.get("declared", "")) for row in people)
+        every = [(study, _labels(text)) for study, text in declared]
+        newest = dict(reversed(every))
+        relabelled = frozenset(study for study, labels in every if labels != newest[study])
         names = {
             (row["study"], row["method"]): row["method_name"]
             for row in _rows(folder / "masked_predictions.csv")
@@ -830,15 +838,21 @@ def read_results(folder: Path) -> Results:
             todo="Analyse again.",
         ) from error
     return Results(
-        folder, folder / "report.html", quality, lines, _figures(folder / "figures"), labels
+        folder,
+        folder / "report.html",
+        quality,
+        lines,
+        _figures(folder / "figures"),
+        {study: Labels(labels) for study, labels in newest.items()},
+        relabelled,
     )
 
 
-def _labels(declared: str) -> Labels:
+def _labels(declared: str) -> Mapping[str, str]:
     """The labels in what a study declares (JSON), in the language of the windows."""
     from labapp.analysis.declared import read_declared  # not needed before there are results
 
-    return Labels(read_declared(declared).labels_in(current_language()))
+    return read_declared(declared).labels_in(current_language())
 
 
 def _figures(folder: Path) -> tuple[Path, ...]:

@@ -8,6 +8,7 @@ from math import ceil
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QFont,
+    QImage,
     QResizeEvent,
     QShowEvent,
     QTextBlockFormat,
@@ -15,11 +16,13 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFormat,
+    QTextImageFormat,
 )
 from PySide6.QtWidgets import QSizePolicy, QTextBrowser
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.sound_bar import SoundBar
 from labapp.ui.widgets.study_picture import scaled, size_of
 
 LINE_CHARACTERS = 70
@@ -42,13 +45,30 @@ def read(document: QTextDocument, markdown: str) -> None:
     document.setMarkdown(markdown, features.MarkdownDialectGitHub | features.MarkdownNoHTML)
 
 
-class MarkdownView(QTextBrowser):
-    """As high as its text where there is room; else it scrolls, and then Tab reaches it."""
+TextSound = Callable[[str, str], SoundBar | None]
+"""Makes what plays a sound of a text, by its name in the study's folder and its words; None where
+there is no such sound."""
 
-    def __init__(self, pictures: Callable[[str], bytes | None] = lambda name: None) -> None:
-        """pictures: gives the content of a picture that the text names."""
+
+def no_sound(name: str, alt: str) -> SoundBar | None:
+    """Where there are none."""
+    return None
+
+
+class MarkdownView(QTextBrowser):
+    """As high as its text where there is room; else it scrolls, and then Tab reaches it. What plays
+    a sound lies over the room that the text leaves for it."""
+
+    def __init__(
+        self,
+        pictures: Callable[[str], bytes | None] = lambda name: None,
+        sounds: TextSound = no_sound,
+    ) -> None:
+        """pictures: gives the content of a picture that the text names; sounds: what plays a sound
+        that it names."""
         super().__init__()
-        self.pictures = pictures
+        self.pictures, self.sounds = pictures, sounds
+        self.sound_bars: list[tuple[int, SoundBar]] = []  # with their places in the text
         self._text = ""
         self._scrolls = False
         self._measured = (0, 0)
@@ -70,6 +90,10 @@ class MarkdownView(QTextBrowser):
         self._text = markdown
         read(self.document(), markdown)
         self._style()
+        for _, bar in self.sound_bars:
+            bar.hide()
+            bar.deleteLater()
+        self.sound_bars = []
         self._size_pictures()
         # Its cursor went to the end with the text, and Qt scrolls to it when it is shown first.
         self.setTextCursor(QTextCursor(self.document()))
@@ -122,6 +146,11 @@ class MarkdownView(QTextBrowser):
             image = fragment.charFormat().toImageFormat()
             name = image.name()
             alts.append(image.stringProperty(QTextFormat.Property.ImageAltText).strip())
+            if (bar := self.sounds(name, alts[-1])) is not None:
+                bar.setParent(self.viewport())
+                bar.show()
+                self.sound_bars.append((fragment.position(), bar))
+                continue
             if (content := self.pictures(name)) is None:
                 continue
             stated = image.stringProperty(QTextFormat.Property.ImageTitle)
@@ -131,20 +160,52 @@ class MarkdownView(QTextBrowser):
             image.setHeight(size.height())
             image.setName(f"{name}#{size.width()}")
             picture = scaled(content, size.width(), self.devicePixelRatioF())
-            kind = QTextDocument.ResourceType.ImageResource.value
-            document.addResource(kind, QUrl(image.name()), picture)
-            cursor = QTextCursor(document)
-            cursor.setPosition(fragment.position())
-            end = fragment.position() + fragment.length()
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            cursor.setCharFormat(image)
-            # The room between lines is a share of their height: below a picture it would be wide.
-            shape = QTextBlockFormat(cursor.blockFormat())
-            shape.setLineHeight(0, QTextBlockFormat.LineHeightTypes.SingleHeight.value)
-            cursor.setBlockFormat(shape)
+            self._put_picture(fragment.position(), image, picture)
+        self._size_sounds()
         first = document.begin().text().replace("\ufffc", "").strip()
         self.setAccessibleName(first or next(iter(alts), ""))
         self.setAccessibleDescription("; ".join(filter(None, alts)))
+
+    def _put_picture(self, position: int, image: QTextImageFormat, picture: QImage) -> None:
+        """Show a picture, at the size in its format, in its place in the text."""
+        document = self.document()
+        kind = QTextDocument.ResourceType.ImageResource.value
+        document.addResource(kind, QUrl(image.name()), picture)
+        cursor = QTextCursor(document)
+        cursor.setPosition(position)
+        cursor.setPosition(position + 1, QTextCursor.MoveMode.KeepAnchor)
+        cursor.setCharFormat(image)
+        # The room between lines is a share of their height: below a picture it would be wide.
+        shape = QTextBlockFormat(cursor.blockFormat())
+        shape.setLineHeight(0, QTextBlockFormat.LineHeightTypes.SingleHeight.value)
+        cursor.setBlockFormat(shape)
+
+    def _size_sounds(self) -> None:
+        """Leave as much room for what plays a sound as it takes in the window's style."""
+        for number, (position, bar) in enumerate(self.sound_bars):
+            size = bar.sizeHint()
+            if size != bar.size():
+                bar.resize(size)
+                room = QImage(size, QImage.Format.Format_ARGB32)
+                room.fill(Qt.GlobalColor.transparent)
+                image = QTextImageFormat()
+                image.setName(f"sound-{number}#{size.width()}x{size.height()}")
+                image.setWidth(size.width())
+                image.setHeight(size.height())
+                image.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
+                self._put_picture(position, image, room)
+                self._measured = (0, 0)
+
+    def _place_sounds(self) -> None:
+        """Lay what plays a sound over its place in the text."""
+        for position, bar in self.sound_bars:
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(position)
+            bar.move(self.cursorRect(cursor).topLeft())
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        super().scrollContentsBy(dx, dy)
+        self._place_sounds()
 
     def height_for(self, width: int) -> int:
         """Logical pixels that the text and the room of its focus ring take at a width.
@@ -173,13 +234,18 @@ class MarkdownView(QTextBrowser):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+        self._place_sounds()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Lines as long as there is room: one that no longer scrolls is not laid out anew where its
         size changed while it was hidden, and its last line would be left outside."""
         super().showEvent(event)
+        if self.sound_bars:
+            self._size_sounds()
+            self._fit()
         if self.document().textWidth() != self.viewport().width():
             self.document().setTextWidth(self.viewport().width())
+        self._place_sounds()
 
     def _fit(self) -> None:
         """Ask for the height of the text; where it is not given, scroll."""

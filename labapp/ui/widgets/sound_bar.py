@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from labapp.base.clock import NS
 from labapp.record.audio.player import Player
+from labapp.record.events.trials import SoundState
 from labapp.study.media import DecodedSound
 from labapp.ui import theme
 from labapp.ui.strings import Strings
@@ -23,6 +24,7 @@ from labapp.ui.widgets.painting import metrics
 
 TICK_MS = 50
 BAR_WIDTH = 200
+CAPTION_WIDTH = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,15 @@ class Sounding:
     can_play: bool
     note: str
 
+    @classmethod
+    def of(
+        cls, now: SoundState, working_ns: int, held: bool, plays: int | None = None, note: str = ""
+    ) -> Sounding:
+        """What a session's state says at a working time. held: whether it is paused; plays: how
+        often the sound can be started."""
+        at_s = now.position(working_ns)
+        return cls(now.playing and not held, at_s, now.can_play(plays), note)
+
 
 MakePlayer = Callable[[DecodedSound], Player]
 
@@ -58,6 +69,7 @@ class SoundBar(QWidget):
     name : of the sound, for people who hear the screen.
     look : says what the session says now.
     make_player : makes what is heard; None on a screen that is only read.
+    caption : words before it, such as those of the option whose sound it is.
     """
 
     asked = Signal(str, bool)
@@ -69,6 +81,7 @@ class SoundBar(QWidget):
         words: Strings,
         look: Callable[[], Sounding],
         make_player: MakePlayer | None = None,
+        caption: str = "",
     ) -> None:
         super().__init__()
         self._sound, self._words, self._look, self._make = sound, words, look, make_player
@@ -86,13 +99,21 @@ class SoundBar(QWidget):
         self.bar.setFixedWidth(BAR_WIDTH)
         self.bar.setRange(0, max(round(1000 * sound.seconds), 1))
         self.bar.setAccessibleName(name)
-        self.time = PlainLabel()
+        self.time = PlainLabel(self._length(sound.seconds))
         self.note = controls.make_label(role="secondary", wrap=True)
-        row = controls.fill(controls.row(None, theme.SPACE_M), self.button, self.bar, self.time, 1)
+        row = controls.row(None, theme.SPACE_M)
+        if caption:
+            words_before = controls.make_label(caption, wrap=True)
+            words_before.setFixedWidth(CAPTION_WIDTH)
+            row.addWidget(words_before)
+        controls.fill(row, self.button, self.bar, self.time, 1)
         controls.fill(
             controls.column(self, theme.SPACE_XS, (0, theme.SPACE_S, 0, 0)), row, self.note
         )
         self._timer = make_repeating_timer(self, self.follow, TICK_MS)
+
+    def _length(self, at_s: float) -> str:
+        return self._words("sound_time", at=_minutes(at_s), of=_minutes(ceil(self._sound.seconds)))
 
     def _press(self) -> None:
         playing = self._look().playing
@@ -111,7 +132,7 @@ class SoundBar(QWidget):
         self.button.setEnabled(now.playing or now.can_play)
         self.button.setAccessibleName(f"{self.button.text()}: {self._name}")
         self.bar.setValue(round(1000 * at_s))
-        length = words("sound_time", at=_minutes(at_s), of=_minutes(ceil(self._sound.seconds)))
+        length = self._length(at_s)
         self.time.setText(length)
         self.bar.setAccessibleDescription(length)
         note = " ".join(filter(None, (now.note, self._problem)))

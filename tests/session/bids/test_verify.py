@@ -495,6 +495,9 @@ FORMATS = {
     17: "137195ef11af3f28",
     18: "05399827f2020b87",
     19: "9d7d1d595182f59f",
+    20: "44da65026c935539",
+    21: "5dfd3a2f95293a2b",
+    22: "33275d0b0c4eace9",
 }
 
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""

@@ -173,3 +173,28 @@ def test_a_study_with_a_profile_is_planned_with_the_papers_tests_alone() -> None
     assert [group.name for group in groups] == ["reconstruction, sinelines"]
     assert "paper" in groups[0].words
     assert left_out == []
+
+
+@pytest.mark.parametrize("n_models", [3, 8])
+def test_a_test_of_levels_that_nobody_meets_together_is_not_planned(n_models: int) -> None:
+    models = tuple(f"sinelines/{number}" for number in range(n_models))
+    declared = {"design": {"within": ["model"]}}
+    tables = study(declared, n=2 * n_models, models=models)
+    who = sorted(tables.participants["participant"])
+    met = {person: {models[at % n_models], models[at // 2]} for at, person in enumerate(who)}
+    stages, trials = (
+        rows[[m in met[p] for p, m in zip(rows["participant"], rows["model"], strict=True)]]
+        for rows in (tables.stages, tables.trials)
+    )
+    tables = replace(tables, stages=stages, trials=trials)
+    people = People(tables, dict.fromkeys(who, "random"), tables.trials, {"random": 1})
+    groups, left_out = plan_groups(people)
+    tests = {test.name for group in groups for pool in group.pools for test in pool.tests}
+    assert not any(name.startswith("F") for name in tests)
+    if n_models == 3:
+        pairs = {"sinelines/0 − sinelines/1", "sinelines/1 − sinelines/2"}
+        assert tests == pairs, "nobody met the first and the last"
+    else:
+        assert not tests, "pairs of so many levels are not compared"
+        whys = {left.name: left.why for left in left_out}
+        assert "no participant meets together" in whys["completion_rate"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
+from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -20,12 +22,16 @@ from labapp.analysis.checking import check_study
 from labapp.record.audio.player import Player
 from labapp.record.events.commands import Next, Pause, Resume
 from labapp.record.journal.opening import open_record
+from labapp.session.bids.export import export
 from labapp.session.replay.history import History
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import media
 from labapp.study.loading import load
 from labapp.tasks.questionnaire.machine import Answer, PlaySound
-from labapp.tasks.questionnaire.screen.questionnaire import QuestionnaireScreen
+from labapp.tasks.questionnaire.screen.questionnaire import TextAbove
+from labapp.ui import consent_pdf
+from labapp.ui.consent_pdf import write_blank
+from labapp.ui.participant.screen import Screen
 from labapp.ui.replay.picture import PastWindow
 from tests.helpers.beside import put_beside
 from tests.helpers.reach import ill_made, out_of_reach
@@ -75,9 +81,7 @@ def study(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def without_loudspeaker(monkeypatch: pytest.MonkeyPatch) -> None:
     """The player's own clock, as on a computer without a loudspeaker."""
-    monkeypatch.setattr(
-        QuestionnaireScreen, "make_player", staticmethod(lambda heard: Player(heard, None))
-    )
+    monkeypatch.setattr(Screen, "make_player", staticmethod(lambda heard: Player(heard, None)))
 
 
 @pytest.mark.parametrize("kind", ["WAV", "FLAC", "OGG", "MP3"])
@@ -112,13 +116,6 @@ def test_a_mistake_is_told_with_its_line(
     faults = [fault for error in check_study(path).errors for fault in error.faults]
     assert any(told in fault.what for fault in faults), faults
     assert all(fault.line for fault in faults)
-
-
-def test_a_text_and_an_option_cannot_play_one(tmp_path: Path) -> None:
-    path = write_study(tmp_path / "own", MEDIA, **{"words.md": b"# A\n\n![x](sounds/alarm.wav)\n"})
-    path.write_text(path.read_text() + "  - text: words.md\n")
-    told = [fault for error in check_study(path).errors for fault in error.faults]
-    assert [(fault.line, "a text cannot play one" in fault.what) for fault in told] == [(3, True)]
 
 
 def test_sounds_are_part_of_the_study(study: Path) -> None:
@@ -156,30 +153,30 @@ def test_it_is_played_paused_and_heard_before_the_answer(
 
     bar.button.setFocus()
     QTest.keyClick(bar.button, Qt.Key.Key_Space)
-    assert screen.state.sounds["loud"].playing
+    assert screen.state.sounds["loud", ""].playing
     _wait(lambda: bar.bar.value() > 100, qapp)
     assert bar.button.text() == "Pause"
     QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
-    paused = screen.state.sounds["loud"]
+    paused = screen.state.sounds["loud", ""]
     assert (paused.plays, paused.playing) == (1, False)
     assert 0.1 <= paused.at_s < SECONDS
     t_paused = room.clock.now_ns()
 
     room.runner.send(PlaySound("loud", "play"))
     room.runner.send(Pause("a question"))
-    working = screen.state.sounds["loud"].position
+    working = screen.state.sounds["loud", ""].position
     held = [working(screen.state.pauses.working_ns(room.clock.now_ns())) for _ in range(2)]
     assert held[0] == held[1], "it stands still while the session is paused"
     room.runner.send(Resume("go on"))
-    _wait(lambda: screen.state.sounds["loud"].heard, qapp)
+    _wait(lambda: screen.state.sounds["loud", ""].heard, qapp)
     _wait(lambda: view.isEnabled(), qapp)
-    assert screen.state.sounds["loud"].plays == 1, "a pause is no second play"
+    assert screen.state.sounds["loud", ""].plays == 1, "a pause is no second play"
     room.runner.send(Answer("loud", 3))
     assert screen.state.answers["loud"] == 3
 
     room.runner.send(PlaySound("loud", "play"))
     room.runner.send(Next())
-    second = screen.state.sounds["loud"]
+    second = screen.state.sounds["loud", ""]
     assert (second.plays, second.playing) == (2, False), "a page that is left is silent"
     QTest.qWait(50)
     room.runner.send(Answer("why", "It was near"))
@@ -216,8 +213,8 @@ def test_no_more_plays_than_there_may_be(study: Path, open_room: Any, open_windo
         for action in ("play", "end"):
             room.runner.send(PlaySound("loud", action))
     state = room.runner.state.part_state
-    assert state.sounds["loud"].plays == 2
-    assert state.sounds["loud"].heard
+    assert state.sounds["loud", ""].plays == 2
+    assert state.sounds["loud", ""].heard
 
 
 def test_simulated_participants_hear_it(study: Path, tmp_path: Path) -> None:
@@ -225,3 +222,233 @@ def test_simulated_participants_hear_it(study: Path, tmp_path: Path) -> None:
     rows = load_tables(sessions[0].parent).answers.query("item == 'loud'")
     assert list(rows["heard"]) == [True, True]
     assert (rows["first_s"] > SECONDS).all()
+
+
+def with_options(folder: Path, kind: str = "choice", **more: Any) -> Path:
+    """A study whose question is which of two sounds is higher."""
+    path = write_study(folder, MEDIA, **{"sounds/high.flac": sound("FLAC", 0.2)})
+    options = [
+        {"id": "first", "text": "The first", "media": {"file": "sounds/alarm.wav", "heard": True}},
+        {"id": "second", "text": "The second", "media": {"file": "sounds/high.flac", **more}},
+        {"id": "third", "text": "Neither"},
+    ]
+    item = {"id": "higher", "kind": kind, "text": "Which is higher?", "identifying": False}
+    item |= {"best": "highest", "worst": "lowest"} if kind == "best_worst" else {}
+    sheet = {
+        "id": "sheet", "version": 1, "title": "A sheet", "source": "Ours",
+        "items": [{**item, "options": options}],
+    }  # fmt: skip
+    (folder / "instruments/sheet.yaml").write_text(json.dumps(sheet, indent=1), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["choice", "choices", "ranking", "best_worst"])
+def test_options_play_sounds_by_keys_and_one_at_a_time(
+    kind: str, tmp_path: Path, open_room: Any, open_window: Any, qapp: QApplication
+) -> None:
+    room = open_room(study=with_options(tmp_path / "own", kind, plays=1, heard=True))
+    window = open_window(room)
+    window.resize(1366, 768)
+    screen = window.screen_shown
+    bars = screen.pages[0].sounds
+    first, second = bars["higher", "first"], bars["higher", "second"]
+    assert [*bars] == [("higher", "first"), ("higher", "second")]
+    assert interface_of(first.button).text(Told.Name) == "Play: The first"
+    assert interface_of(second.button).text(Told.Name) == "Play: The second"
+    assert ill_made(window) == []
+    assert out_of_reach(window) == []
+    view = screen.items[0]
+    assert not view.isEnabled()
+    assert screen.entrance() is first.button
+    first.button.setFocus()
+    QTest.keyClick(first.button, Qt.Key.Key_Space)
+    QTest.keyClick(second.button, Qt.Key.Key_Space)
+    sounds = screen.state.sounds
+    assert [sounds["higher", "first"].playing, sounds["higher", "second"].playing] == [False, True]
+    _wait(lambda: screen.state.sounds["higher", "second"].heard, qapp)
+    assert screen.entrance() is first.button, "the other one is still to be heard"
+    assert not second.button.isEnabled(), "it was played as often as it may be"
+    QTest.keyClick(first.button, Qt.Key.Key_Space)
+    _wait(lambda: screen.state.sounds["higher", "first"].heard, qapp)
+    _wait(lambda: view.isEnabled(), qapp)
+    answer = screen.items[0].item.simulate(np.random.default_rng(1), None)
+    room.runner.send(Answer("higher", answer))
+    room.runner.send(Next())
+    path = room.session.folder.path
+    room.session.close("over")
+    events = [row.event() for row in open_record(path).rows if row.kind == "sound.played"]
+    assert [(each.payload["option"], each.payload["action"]) for each in events] == [
+        ("first", "play"), ("first", "pause"), ("second", "play"), ("second", "end"),
+        ("first", "play"), ("first", "end"),
+    ]  # fmt: skip
+    rows = load_tables(path.parent).answers
+    assert set(zip(rows["plays"], rows["heard"], strict=True)) == {(2, True)}
+
+
+def test_simulated_participants_hear_the_sounds_of_options(tmp_path: Path) -> None:
+    study = with_options(tmp_path / "own")
+    sessions = simulate_study(str(study), 2, "random", tmp_path / "sessions")
+    rows = load_tables(sessions[0].parent).answers.query("item == 'higher'")
+    assert list(zip(rows["plays"], rows["heard"], strict=True)) == [(2, True)] * 2
+    out = export(list(sessions), tmp_path / "bundle")
+    (events, *_) = sorted(out.rglob("*_events.tsv"))
+    assert "sheet higher_first play 1" in events.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("where", "named", "told"),
+    [
+        ("option", "sounds/none.wav", "the sound 'sounds/none.wav' is not there"),
+        ("option", "clips/film.mp4", "has no player for videos"),
+        ("text", "sounds/none.wav", "the sound 'sounds/none.wav' is not there"),
+        ("text", "sounds/bad.wav", "is not a WAV, FLAC, Ogg or MP3 file"),
+        ("text", "clips/film.mp4", "has no player for videos"),
+    ],
+)
+def test_a_mistake_in_a_text_or_an_option_is_told_with_its_line(
+    where: str, named: str, told: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "own"
+    path = with_options(folder, file=named) if where == "option" else write_study(folder, MEDIA)
+    (folder / "sounds/bad.wav").write_bytes(b"no sound")
+    if where == "text":
+        add_text(path, f"# A\n\n![x]({named})\n")
+    faults = [fault for error in check_study(path).errors for fault in error.faults]
+    assert [fault for fault in faults if told in fault.what], faults
+    assert all(fault.line for fault in faults)
+    if where == "text":
+        assert [fault.line for fault in faults] == [3]
+
+
+def add_text(path: Path, text: str) -> None:
+    (path.parent / "words.md").write_text(text, "utf-8")
+    flow = "flow:\n  - text: words.md\n"
+    path.write_text(path.read_text("utf-8").replace("flow:\n", flow), "utf-8")
+
+
+TEXT = """# Alarms
+
+This is the alarm that you will hear:
+
+![An alarm](sounds/alarm.wav)
+
+And this is a short one: ![](sounds/high.flac)
+
+---
+
+Now it begins.
+"""
+
+
+def test_a_text_plays_sounds_and_stops_with_its_page(
+    tmp_path: Path, open_room: Any, open_window: Any, qapp: QApplication
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA, **{"sounds/high.flac": sound("FLAC", 0.2)})
+    add_text(path, TEXT)
+    assert load(path).files["sounds/high.flac"] == sound("FLAC", 0.2), "it goes with each session"
+    room = open_room(study=path)
+    window = open_window(room)
+    window.resize(1366, 768)
+    screen = window.screen_shown
+    bars = [bar for _, bar in screen.text.sound_bars]
+    assert [interface_of(bar.button).text(Told.Name) for bar in bars] == [
+        "Play: An alarm",
+        "Play: high",
+    ]
+    assert screen.text.accessibleDescription() == "An alarm"
+    for bar in bars:
+        assert screen.text.viewport().rect().contains(bar.geometry())
+        assert bar.bar.geometry().right() < bar.time.geometry().left()
+    assert bars[0].geometry().bottom() < bars[1].geometry().top(), "each in its place in the text"
+    assert ill_made(window) == []
+    assert out_of_reach(window) == []
+    bars[0].button.setFocus()
+    QTest.keyClick(bars[0].button, Qt.Key.Key_Space)
+    _wait(lambda: bars[0].bar.value() > 100, qapp)
+    QTest.keyClick(bars[1].button, Qt.Key.Key_Space)
+    sounds = room.runner.state.sounds
+    assert not sounds["sounds/alarm.wav"].playing, "one plays at a time"
+    assert sounds["sounds/high.flac"].playing
+    t_second = room.clock.now_ns()
+    _wait(lambda: room.runner.state.sounds["sounds/high.flac"].heard, qapp)
+    _wait(lambda: bars[1].button.text() == "Play", qapp)
+    QTest.mouseClick(bars[1].button, Qt.MouseButton.LeftButton)
+    assert room.runner.state.sounds["sounds/high.flac"].plays == 2
+    room.runner.send(Next())
+    assert not any(each.playing for each in room.runner.state.sounds.values())
+    QTest.qWait(50)
+    assert screen.text.sound_bars == []
+    room.runner.send(Next())
+    assert room.runner.state.sounds == {}
+    record_path = room.session.folder.path
+    room.session.close("over")
+    record = open_record(record_path)
+    events = [row.event() for row in record.rows if row.kind == "text.sound_played"]
+    assert [(each.payload["sound"], each.payload["action"], each.payload["play"])
+            for each in events] == [
+        ("sounds/alarm.wav", "play", 1), ("sounds/high.flac", "play", 1),
+        ("sounds/high.flac", "end", 1), ("sounds/high.flac", "play", 2),
+    ]  # fmt: skip
+    assert events[2].payload["at_s"] == 0.2
+    with History(record) as history:
+        past = PastWindow(history)
+        past.show_time(t_second)
+        shown = [bar for _, bar in past.picture.screen.text.sound_bars]
+        assert [bar.button.text() for bar in shown] == ["Play", "Pause"]
+        assert 1 <= shown[0].bar.value() < 1000 * SECONDS
+        assert all(bar._player is None for bar in shown)
+        past.close()
+    out = export([record_path], tmp_path / "bundle")
+    (told,) = out.rglob("*task-session_events.tsv")
+    assert "sounds/alarm.wav play 1" in told.read_text("utf-8")
+
+
+def test_a_sound_above_questions_is_played_there(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA)
+    (path.parent / "above.md").write_text("Listen.\n\n![An alarm](sounds/alarm.wav)\n", "utf-8")
+    path.write_text(path.read_text("utf-8") + "    above: above.md\n", "utf-8")
+    room = open_room(study=path)
+    window = open_window(room)
+    window.resize(1366, 768)
+    (above,) = window.screen_shown.pages[0].findChildren(TextAbove)
+    ((_, bar),) = above.sound_bars
+    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    assert room.runner.state.sounds["sounds/alarm.wav"].playing
+    assert ill_made(window) == []
+
+
+def test_a_consent_form_on_paper_has_pictures_and_names_sounds(
+    tmp_path: Path, qapp: QApplication
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA)
+    picture = io.BytesIO()
+    Image.new("RGB", (1600, 600), (200, 30, 30)).save(picture, "PNG")
+    (path.parent / "field.png").write_bytes(picture.getvalue())
+    text = "# Consent\n\n![An alarm](sounds/alarm.wav)\n\n![A field](field.png)\n"
+    (path.parent / "consent.md").write_text(text, "utf-8")
+    flow = "flow:\n  - consent: consent.md\n"
+    path.write_text(path.read_text("utf-8").replace("flow:\n", flow), "utf-8")
+    write_blank(tmp_path / "form.pdf", load(path))
+    assert b"/Width 480" in (tmp_path / "form.pdf").read_bytes(), "no wider than the page"
+    sound_named = re.compile(r"!\[([^\]]*)\]\(([^)]*)\)").sub(consent_pdf._name_sound, text)
+    assert sound_named == "# Consent\n\n(♪ An alarm)\n\n![A field](field.png)\n"
+
+
+def test_sounds_of_a_long_text_scroll_with_it(
+    tmp_path: Path, open_room: Any, open_window: Any, qapp: QApplication
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA)
+    add_text(path, "A line.\n\n" * 30 + "![An alarm](sounds/alarm.wav)\n\n" + "More.\n\n" * 30)
+    window = open_window(open_room(study=path))
+    window.resize(1366, 768)
+    qapp.processEvents()
+    text = window.screen_shown.text
+    ((_, bar),) = text.sound_bars
+    before = bar.y()
+    assert before > text.viewport().height(), "it is below what is seen"
+    text.verticalScrollBar().setValue(before - 50)
+    assert bar.y() == 50
+    bar.button.setFocus()
+    assert text.viewport().rect().contains(bar.geometry())

@@ -209,8 +209,12 @@ class JudgingScreen(DescribedScreen):
     def head(self) -> Head:
         trial, words = self.trial, self.session.words
         number = trial.number if trial is not None else 1
-        text = words("judging_photo_of", number=number, of=self.part.trials)
         stage = self._stage if self.part.of > 1 else ""
+        if self.part.chooses:  # nobody knows how many there will be
+            return Head(
+                stage, words("judging_photo_number", number=number), help=self._help_words()
+            )
+        text = words("judging_photo_of", number=number, of=self.part.trials)
         return Head(stage, text, number, self.part.trials, self._help_words())
 
     def _help_words(self) -> str:

@@ -18,12 +18,11 @@ from PySide6.QtWidgets import (
 )
 
 from labapp.base.discovery import load
-from labapp.record.audio.player import Player
 from labapp.record.events.commands import Back, Command, Next
 from labapp.study.instruments import Item, Slider, Statement, dont_know
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.study.plan import QuestionnairePart
-from labapp.tasks.questionnaire.machine import Answer, PlaySound, QuestionnaireTask
+from labapp.tasks.questionnaire.machine import Answer, PlaySound, QuestionnaireTask, SoundKey
 from labapp.tasks.questionnaire.screen.kinds.view import (
     MARK_WIDTH,
     TABLE_WORDS_WIDTH,
@@ -40,9 +39,15 @@ from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import AnchorRow, CheckBox, Choice
 from labapp.ui.widgets.controls import hairline
 from labapp.ui.widgets.dial import Foot, Head
-from labapp.ui.widgets.markdown import LINE_CHARACTERS, MarkdownView, text_width
+from labapp.ui.widgets.markdown import (
+    LINE_CHARACTERS,
+    MarkdownView,
+    TextSound,
+    no_sound,
+    text_width,
+)
 from labapp.ui.widgets.painting import metrics, restyle
-from labapp.ui.widgets.sound_bar import MakePlayer, SoundBar, Sounding
+from labapp.ui.widgets.sound_bar import SoundBar, Sounding
 
 COUNT_MS = 100
 MISSING_CHARACTERS = 40
@@ -85,6 +90,7 @@ class QuestionnaireScreen(Screen):
             above="" if place else above(session, self.part),
             pictures=session.study_picture,
             sound_bar=self._make_sound_bar,
+            text_sound=self.sound_of_text,
         )
         for view in page.views:
             view.show_as(published=not session.improved, layout=session.layout)
@@ -124,40 +130,28 @@ class QuestionnaireScreen(Screen):
 
     _left_s = 0
 
-    def _make_sound_bar(self, item: Item) -> SoundBar | None:
-        """What plays the sound of an item; on a screen that is only read it shows where it is."""
-        session, words = self.session, self.session.words
-        sound = None if item.sound is None else session.study_sound(item.sound.file)
-        if item.sound is None or sound is None:
-            return None
-        bar = SoundBar(
-            sound,
-            item.sound.alt or item.title,
-            words,
-            lambda: self._look_at_sound(item),
-            None if session.read_only else self.make_player,
+    def _make_sound_bar(self, item: Item, option: str) -> SoundBar | None:
+        """What plays the sound of an item, or of an option."""
+        sound = item.sounds[option]
+        options = {each.id: each.text for each in item.options_or_rows}
+        words = options.get(option, item.title)
+        return self.make_sound_bar(
+            sound.file,
+            sound.alt or words,
+            lambda: self._look_at_sound(item, option),
+            lambda action, audible: self.send(PlaySound(item.id, action, audible, option)),
+            caption=words if option else "",
         )
-        bar.asked.connect(
-            lambda action, audible: self.send(PlaySound(item.id, action, audible=audible))
-        )
-        return bar
 
-    make_player: MakePlayer = staticmethod(Player)
-
-    def _look_at_sound(self, item: Item) -> Sounding:
+    def _look_at_sound(self, item: Item, option: str) -> Sounding:
         """What the session says of the sound of an item now."""
         state, words, task = self.state, self.session.words, self._task
-        assert item.sound is not None
-        now, most = task.sound(state, item.id), item.sound.plays
-        notes = [words("sound_first")] if task.awaits_sound(state, item) else []
-        if most is not None:
-            notes.append(words("sound_left", n=max(most - now.plays, 0)))
-        return Sounding(
-            now.playing and not state.pauses.held,
-            now.position(state.pauses.working_ns(self.session.clock.now_ns())),
-            task.can_play(state, item),
-            " ".join(notes),
-        )
+        sound, now = item.sounds[option], task.sound(state, item.id, option)
+        notes = [words("sound_first")] if sound.heard and not now.heard else []
+        if sound.plays is not None:
+            notes.append(words("sound_left", n=max(sound.plays - now.plays, 0)))
+        working = state.pauses.working_ns(self.session.clock.now_ns())
+        return Sounding.of(now, working, state.pauses.held, sound.plays, " ".join(notes))
 
     def render_state(self) -> None:
         state = self.state
@@ -276,7 +270,13 @@ class QuestionnaireScreen(Screen):
 
     def _entrance_of(self, view: ItemView) -> QWidget:
         """What takes the focus of an item: where its sound must be heard first, what plays it."""
-        bar = self.pages[self._page].sounds.get(view.item.id)
+        bars = self.pages[self._page].sounds
+        awaited = (
+            option
+            for option, sound in view.item.sounds.items()
+            if sound.heard and not self._task.sound(self.state, view.item.id, option).heard
+        )
+        bar = bars.get((view.item.id, next(awaited, "")))
         return view.entrance() if bar is None or view.isEnabled() else bar.button
 
     def pending_commands(self) -> Sequence[Command]:
@@ -339,12 +339,14 @@ class Page(QScrollArea):
         *,
         above: str = "",
         pictures: Pictures = no_pictures,
-        sound_bar: Callable[[Item], SoundBar | None] = lambda item: None,
+        sound_bar: Callable[[Item, str], SoundBar | None] = lambda item, option: None,
+        text_sound: TextSound = no_sound,
     ) -> None:
-        """sound_bar: makes what plays the sound of an item; None where it has none."""
+        """sound_bar: makes what plays the sound of an item, or of an option; text_sound: of the
+        text above."""
         super().__init__()
-        self._pictures, self._sound_bar = pictures, sound_bar
-        self.sounds: dict[str, SoundBar] = {}
+        self._pictures, self._sound_bar, self._text_sound = pictures, sound_bar, text_sound
+        self.sounds: dict[SoundKey, SoundBar] = {}
         self.items = tuple(items)
         self.views: list[ItemView] = []
         self.feedback: dict[str, QLabel] = {}
@@ -407,7 +409,7 @@ class Page(QScrollArea):
         for number, part in enumerate(columns):
             down = QVBoxLayout()
             down.addSpacing(HEADING_HEIGHT if number else 0)  # the heading stands in the first
-            controls.fill(down, TextAbove(part, self._pictures), 1)
+            controls.fill(down, TextAbove(part, self._pictures, self._text_sound), 1)
             row.addLayout(down, 1)
         if instruction:
             asked = controls.make_label(instruction, "strong", wrap=True)
@@ -463,11 +465,12 @@ class Page(QScrollArea):
             self.views.append(view)
             line = hairline()
             widgets: list[QWidget] = [view, line]
-            if (bar := self._sound_bar(item)) is not None:
-                self.sounds[item.id] = bar
-                bar.setContentsMargins(MARK_WIDTH, 0, 0, 0)
-                widgets.append(bar)
-                self._column.addWidget(bar)
+            for option in item.sounds:
+                if (bar := self._sound_bar(item, option)) is not None:
+                    self.sounds[item.id, option] = bar
+                    bar.setContentsMargins(MARK_WIDTH, 0, 0, 0)
+                    widgets.append(bar)
+                    self._column.addWidget(bar)
             self._rows.append(([item.id], widgets))
             self._column.addWidget(view)
             if item.dont_know:
@@ -505,8 +508,8 @@ def halves(text: str) -> list[str]:
 class TextAbove(MarkdownView):
     """A text that is always as high as it needs: the page scrolls, not the text in it."""
 
-    def __init__(self, markdown: str, pictures: Pictures = no_pictures) -> None:
-        super().__init__(pictures)
+    def __init__(self, markdown: str, pictures: Pictures, sounds: TextSound) -> None:
+        super().__init__(pictures, sounds)
         self.show_text(markdown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

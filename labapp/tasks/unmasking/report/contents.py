@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from labapp.analysis import inference, mixed_logistic
+from labapp.analysis import inference, mixed_logistic, track_sections
 from labapp.analysis.bootstrap import (
     NORMAL,
     Float64,
@@ -50,7 +50,7 @@ from labapp.base.report.listing import records
 from labapp.base.report.page import Html
 from labapp.models.stimuli.manifest import Confusion
 from labapp.tasks.unmasking.plan import TASK
-from labapp.tasks.unmasking.report import curves, sections, tracks
+from labapp.tasks.unmasking.report import curves, sections
 from labapp.tasks.unmasking.report import published as paper
 from labapp.tasks.unmasking.report.curves import (
     IMAGE,
@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from labapp.base.report.drawing import ReportFigure
 
 
+ASKED = track_sections.AskedAbout(TASK, (TASK,), "Method", "% of pixels")
 DEFINITIONS = {
     "Unmasked images": (
         "An annotation is a response to one masked image; a label names a class. Accuracy: "
@@ -144,7 +145,7 @@ class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
         self, study: ReportedStudy, findings: tuple[UnmaskingResults, ...]
     ) -> Iterator[Html]:
         yield from sections.of_study(study.name, findings, study.anchor)
-        yield from tracks.show(study.counted, study.anchor)
+        yield from track_sections.show(ASKED, study.counted, study.anchor)
 
     def plates(
         self, counted: Tables, findings: tuple[UnmaskingResults, ...]
@@ -154,7 +155,7 @@ class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
             apart = f"-{number}-{results.group.study}" if len(findings) > 1 else ""
             for plate in results.drawn:
                 yield replace(plate, name=plate.name.replace(TASK, f"{TASK}{apart}", 1))
-        yield from tracks.plates(counted)
+        yield from track_sections.plates(ASKED, counted)
 
 
 REPORT = UnmaskingReport()

@@ -40,10 +40,11 @@ def option_pictures(
     options: Sequence[Option], pictures: Pictures
 ) -> list[tuple[bytes | None, str, int | None]]:
     """The pictures of options, as their widgets take them."""
-    shown = [option.media for option in options]
     return [
-        (None, "", None) if each is None else (pictures(each.file), each.alt, each.width)
-        for each in shown
+        (pictures(shown.file), shown.alt, shown.width)
+        if isinstance(shown := option.media, Picture)
+        else (None, "", None)
+        for option in options
     ]
 
 

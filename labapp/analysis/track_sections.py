@@ -1,11 +1,13 @@
-"""The report's section on adaptive stages (ours): thresholds by method, and every track.
+"""The report's section on adaptive stages (ours): thresholds by what was asked about, and every
+track.
 
 How often answers are right is no result there, since the rule keeps it at its target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -19,7 +21,6 @@ from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import Html, count, decimal, heading, paragraph, table, two_lines
-from labapp.tasks.unmasking.plan import TASK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,38 +29,48 @@ TICKS = 7
 """The most numbers on an axis of levels."""
 TITLE = "Thresholds of adaptive stages (ours)"
 ABOUT = (
-    "A rule chose what was shown next from the answers so far. The threshold is the percentage "
-    "at which the share of right answers equals the target, by the estimator that the study "
-    "declares. A participant's tracks with a method are averaged on the scale of the rule, and "
+    "A rule chose what was shown next from the answers so far. The threshold is the level at "
+    "which the share of right answers equals the target, by the estimator that the study "
+    "declares. A participant's tracks in a row are averaged on the scale of the rule, and "
     "so are the participants; brackets show the 95 % interval over participants (Student's t). "
     "The share of right answers is not a result here, because the rule keeps it at its target. "
     "Every track is in the table tracks."
 )
 
 
-def of_stages(tables: Tables) -> pd.DataFrame:
-    """The tracks of stages, practice left out."""
-    own = tables.tracks
-    return own[own["role"] == "stage"]
+@dataclass(frozen=True)
+class AskedAbout:
+    """What the tracks of a task ask about. name: for figures; tasks: as tables call them; about:
+    what each track is of; level: what the levels are."""
+
+    name: str
+    tasks: Sequence[str]
+    about: str
+    level: str
+
+    def of_stages(self, tables: Tables) -> pd.DataFrame:
+        """Its tracks in stages, practice left out."""
+        own = tables.tracks
+        return own[(own["role"] == "stage") & own["task"].isin(self.tasks)]
 
 
-def show(counted: Tables, anchor: str) -> Iterator[Html]:
+def show(asked: AskedAbout, counted: Tables, anchor: str) -> Iterator[Html]:
     """The section of one study; nothing where it has no adaptive stage."""
-    own = of_stages(counted)
+    own = asked.of_stages(counted)
     if own.empty:
         return
     yield heading(3, TITLE)
     yield paragraph(ABOUT)
-    yield show_thresholds(own)
-    for plate in plates(counted):
+    yield show_thresholds(asked, own)
+    for plate in plates(asked, counted):
         yield plate.html(anchor)
 
 
-def show_thresholds(own: pd.DataFrame) -> Html:
-    """A row a method, rule and target."""
+def show_thresholds(asked: AskedAbout, own: pd.DataFrame) -> Html:
+    """A row for each thing that is asked about, rule and target."""
     rows = []
-    for (method, rule, scale, _), some in own.groupby(
-        ["method", "rule", "scale", "target"], sort=True, dropna=False
+    for (model, about, rule, scale, _), some in own.groupby(
+        ["model", "about", "rule", "scale", "target"], sort=True, dropna=False
     ):
         value, low, high = average([*some.groupby("participant")], str(scale))
         ended = some["ended_by"].fillna("not ended").value_counts().sort_index()
@@ -68,7 +79,8 @@ def show_thresholds(own: pd.DataFrame) -> Html:
         ends = NONE if low is None or high is None else f"[{decimal(low, 1)}, {decimal(high, 1)}]"
         rows.append(
             [
-                two_lines(str(method), str(rule)),
+                two_lines(str(about), str(rule)),
+                str(model),
                 f"{some['participant'].nunique():,}",
                 f"{len(some):,}",
                 NONE if pd.isna(target) else f"{decimal(100 * float(target), 1)} %",
@@ -77,14 +89,15 @@ def show_thresholds(own: pd.DataFrame) -> Html:
             ]
         )
     names = (
-        two_lines("Method", "rule"),
+        two_lines(asked.about, "rule"),
+        "Model",
         two_lines("Participants", "n"),
         two_lines("Tracks", "n"),
         two_lines("Target", "right answers"),
-        two_lines("Threshold", "% of pixels"),
+        two_lines("Threshold", asked.level),
         "Ended by",
     )
-    return table(names, rows, numeric=range(1, 5), caption=TITLE)
+    return table(names, rows, numeric=range(2, 6), caption=TITLE)
 
 
 def average(
@@ -107,21 +120,22 @@ def average(
     return float(back(middle)), float(back(middle - half)), float(back(middle + half))
 
 
-def plates(counted: Tables) -> list[ReportFigure]:
-    """The levels of every track, by method; nothing where no stage is adaptive."""
-    own = of_stages(counted)
+def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
+    """The levels of every track, by what was asked about; nothing where no rule chose among
+    levels."""
+    own = asked.of_stages(counted)
+    own = own[own["target"].notna()]
     if own.empty:
         return []
-    trials = counted.annotations
-    trials = trials[trials["track"].notna() & ~trials["excluded"] & (trials["role"] == "stage")]
     with mpl.rc_context(style()):
-        methods = sorted(own["method"].unique())
-        figure, panels = kit.panels(len(methods), 2, 3.0, sharey=True)
-        for ax, method in zip(panels, methods, strict=False):
-            _draw_tracks(ax, trials[trials["method"] == method], own[own["method"] == method])
-            ax.set_title(method)
+        groups = [*own.groupby(["model", "about"], sort=True)]
+        several = own["model"].nunique() > 1
+        figure, panels = kit.panels(len(groups), 2, 3.0, sharey=True)
+        for ax, ((model, about), some) in zip(panels, groups, strict=False):
+            _draw_tracks(ax, some)
+            ax.set_title(f"{model}, {about}" if several else str(about))
             ax.set_xlabel("trial of the track")
-        panels[0].set_ylabel("pixels shown, %")
+        panels[0].set_ylabel(asked.level)
     people = count(int(own["participant"].nunique()), "participant")
     label = "Tracks of adaptive stages (ours)"
     figure.set_label(f"{label}: {people}")
@@ -129,26 +143,23 @@ def plates(counted: Tables) -> list[ReportFigure]:
         "Each grey line is a track, with the level at each of its trials. Blue: the mean of all "
         "tracks. Dashed: the mean threshold."
     )
-    return [ReportFigure(f"{TASK}-tracks", figure, label, caption)]
+    return [ReportFigure(f"{asked.name}-tracks", figure, label, caption)]
 
 
-def _draw_tracks(ax: Axes, trials: pd.DataFrame, own: pd.DataFrame) -> None:
-    """The tracks of a method, their mean at each trial, and the mean threshold."""
+def _draw_tracks(ax: Axes, own: pd.DataFrame) -> None:
+    """Tracks that ask about the same, their mean at each trial, and the mean threshold."""
     scale = str(own["scale"].iloc[0])
-    lines = []
-    for _, some in trials.groupby(["participant", "session", "stage", "track"], sort=True):
-        levels = some.sort_values("trial")["percent"].to_numpy(float)
-        lines.append(pd.Series(levels, index=np.arange(1, len(levels) + 1)))
-        ax.step(lines[-1].index, levels, where="mid", color=SECONDARY, alpha=0.35, linewidth=0.8)
-    if lines:
-        together = pd.concat(lines, axis=1)
-        mean = np.exp(np.log(together).mean(axis=1)) if scale == "log" else together.mean(axis=1)
-        ax.plot(mean.index, mean.to_numpy(float), color=ACCENT, linewidth=1.8)
+    lines = [pd.Series(levels, index=np.arange(1, len(levels) + 1)) for levels in own["levels"]]
+    for line in lines:
+        ax.step(line.index, line, where="mid", color=SECONDARY, alpha=0.35, linewidth=0.8)
+    together = pd.concat(lines, axis=1)
+    mean = np.exp(np.log(together).mean(axis=1)) if scale == "log" else together.mean(axis=1)
+    ax.plot(mean.index, mean.to_numpy(float), color=ACCENT, linewidth=1.8)
     value, _, _ = average([*own.groupby("participant")], scale)
     if value is not None:
         ax.axhline(value, color=ACCENT, linestyle="--", linewidth=1.0)
     ax.set_yscale("log" if scale == "log" else "linear")
-    known = sorted({float(level) for level in trials["percent"]})
+    known = sorted({float(level) for line in lines for level in line})
     shown = known[:: max(1, -(-len(known) // TICKS))]
     ax.yaxis.set_major_locator(FixedLocator(shown))
     ax.yaxis.set_major_formatter(FixedFormatter([f"{level:g}" for level in shown]))
