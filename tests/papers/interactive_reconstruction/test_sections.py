@@ -79,7 +79,7 @@ def test_the_papers_values_stand_beside_a_study_like_theirs(whole: Analysed) -> 
         assert value in said
     assert (
         said.count(
-            "from other models of the same name. They are for orientation only; the results here need n"
+            "from other models of the same name. They are for orientation only; the results here"
         )
         == 1
     )
