@@ -880,11 +880,18 @@ def _quality(row: Mapping[str, str]) -> Quality:
     )
 
 
+def _cell(levels: str) -> str:
+    """A combination of levels, each without its factor if it is more than a number."""
+    pairs = [pair.partition("=") for pair in levels.split("; ") if pair]
+    return ", ".join(f"{name} {level}" if level.isdigit() else level for name, _, level in pairs)
+
+
 def _line(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> MeanLine:
     """names: of explanation methods, by study and id."""
     method = names.get((row["study"], row["method"]), row["method"])
     shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
-    of = ", ".join(part for part in (row["model"] or method, shown) if part)
+    cell = _cell(row["levels"]) or row["model"] or method
+    of = ", ".join(part for part in (cell, shown) if part)
     mean, sd, median = (
         float(row[name]) if row[name] else None for name in ("mean", "sd", "median")
     )
