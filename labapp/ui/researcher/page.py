@@ -443,7 +443,9 @@ def _measure(
         head = bits.label(text if text == "n" else tr(text), "caption")
         grid.addWidget(head if column == 0 else _right(head), 1, column)
     for row, line in enumerate(lines, start=2):
-        grid.addWidget(bits.ElidedLabel(labels.put(line.of) or tr("results.all")), row, 0)
+        of = labels.put(line.of) or tr("results.all")
+        # Several levels take several lines: shortened, cells could not be told apart.
+        grid.addWidget(bits.label(of, wrap=True) if ", " in of else bits.ElidedLabel(of), row, 0)
         numbers = (str(line.n), spread(line), value(line.median))
         for column, text in enumerate(numbers[:columns], start=1):
             grid.addWidget(_right(bits.label(text)), row, column)
