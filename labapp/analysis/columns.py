@@ -89,12 +89,7 @@ STAGES = (
         text outcome: completed, time_expired, skipped (by the moderator) or unfinished
         whole n_planned: questions planned
         whole n_trials: questions that count
-<<<<<<< HEAD
-        seconds response_time_s: mean time to the answer; to Next or Skip if no answer is given
-=======
-        seconds response_time_s: mean time to answer; to Next or Skip where no answer is
-            given
->>>>>>> main
+        seconds response_time_s: mean time to answer; to Next or Skip if no answer is given
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: how many of them were answered correctly; “I don't know” is not correct
         number correctness_rate [0-1]: share of answers that are correct

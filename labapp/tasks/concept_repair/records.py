@@ -690,11 +690,7 @@ class PictureStage:
 _STAGES = of(
     PictureStage,
     *columns_in("""
-<<<<<<< HEAD
-        number success_rate [0-1]: share of pictures left with Done while the answer was right
-=======
         number success_rate [0-1]: share of pictures finished with Done and a correct answer
->>>>>>> main
         number gain [-1 to 1]: mean gain of the pictures; see the table repairs
         number harm_rate [0-1]: share of settings to the true value that made a right answer wrong;
             empty without such settings
