@@ -157,7 +157,7 @@ def answer(desk: Desk, pictures: int) -> None:
         part = runner.part
         assert isinstance(part, UnmaskingPart)
         paint(runner, desk)
-        sequence, mask = part.stimulus(trial_of(runner).number)
+        sequence, mask = part.stimulus(*part.at(trial_of(runner).number))
         desk.clock.set_ns(desk.clock.now_ns() + round((0.5 + drawn.random()) * NS))
         response = DONT_KNOW
         if drawn.random() * 40 < mask.percent:

@@ -22,7 +22,7 @@ from labapp.analysis.participation import TableSession
 from labapp.analysis.rows import SessionRecords
 from labapp.analysis.snapshots import SnapshotFile, SnapshotGroup, Who
 from labapp.base.errors import RecordError
-from labapp.base.naming import NO_PHASE, natural
+from labapp.base.naming import NO_PHASE, SIMULATED, natural
 from labapp.base.report.page import count
 from labapp.models.representations.card import hash_installed_card
 from labapp.record.journal.decisions import Choice
@@ -85,14 +85,14 @@ def read_sessions(
                 progress(done / len(sessions_found), f"reading {place.name}")
             folded = next(sessions)
             if isinstance(folded, WithdrawnSession):
-                taken = folded.pilot == pilot and choice.takes(folded.phase, folded.tags)
+                taken = folded.pilot == pilot and choice.takes(folded.phase, folded.tags, False)
                 left += [folded] if taken else []
                 continue
             if folded.pilot != pilot:
                 others.append(Path(folded.source).name)
                 continue
             who = folded.who
-            if not choice.takes(folded.phase, folded.tags):
+            if not choice.takes(folded.phase, folded.tags, folded.simulated):
                 not_chosen.append(folded)
                 continue
             if not place.prefix:
@@ -202,7 +202,7 @@ def _tell_choice(
     """A note on the sessions that were not chosen, and on phases that are together; RecordError
     where none was chosen."""
     if not chosen and left:
-        words = sorted({word for each in left for word in (each.phase or NO_PHASE, *each.tags)})
+        words = sorted({word for each in left for word in _name_words(each)})
         raise RecordError(
             f"No session is chosen by {choice}.",
             safe="No analysis was made.",
@@ -214,6 +214,11 @@ def _tell_choice(
     for study, phases in count_phases((each.who[0], each.phase) for each in chosen).items():
         if len(phases) > 1:
             notes.append(f"Analysed together: phases of {study}: {describe_phases(phases)}.")
+
+
+def _name_words(session: Folded) -> Iterator[str]:
+    """The words by which a session can be chosen."""
+    yield from (session.phase or NO_PHASE, *session.tags, *[SIMULATED] * session.simulated)
 
 
 def count_phases(sessions: Iterable[tuple[str, str]]) -> dict[str, Counter[str]]:

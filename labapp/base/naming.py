@@ -53,8 +53,9 @@ NotReserved = AfterValidator(_free)
 """For the fields of documents that hold such a name."""
 
 
-NO_PHASE = "none"
-"""What a session without a phase is called where sessions are chosen."""
+NO_PHASE, SIMULATED = "none", "simulated"
+"""What a session without a phase, and one of a program, is called where sessions are chosen: no
+phase and no tag has such a name."""
 
 LABEL = re.compile(r"[A-Za-z0-9]{1,40}")
 """BIDS labels (participants, sessions) are letters and digits only. They are part of file names,

@@ -365,9 +365,9 @@ def analyze(
 
     paths: Sessions, bundles, or folders that contain them.
     --pilot: Analyse only pilots. By default pilots are left out.
-    --only WORD: Analyse only sessions with this tag or phase (`none`: without a phase). Can be
-        repeated: sessions with any of them.
-    --without WORD: Leave out sessions with this tag or phase. Can be repeated.
+    --only WORD: Analyse only sessions with this tag or phase (`none`: without a phase), or
+        `simulated` ones. Can be repeated: sessions with any of them.
+    --without WORD: Leave out sessions with this tag or phase, or `simulated` ones. Can be repeated.
     --ratings FILE.csv: A labels_to_rate.csv of an earlier analysis that a rater has filled in.
         Repeat the option for each rater.
     --registration PATH: The folder that `labapp plan --preregister` wrote. The report lists what

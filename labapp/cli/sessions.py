@@ -45,8 +45,8 @@ def sessions_list(
 
     Example: labapp sessions list
 
-    --only WORD: List only sessions with this tag or phase. Can be repeated.
-    --without WORD: Leave out sessions with this tag or phase. Can be repeated.
+    --only WORD: List only sessions with this tag or phase, or `simulated` ones. Can be repeated.
+    --without WORD: Leave out sessions with this tag or phase, or `simulated` ones. Can be repeated.
     """
     from labapp.record.journal.decisions import Choice
     from labapp.record.journal.opening import line
@@ -54,7 +54,8 @@ def sessions_list(
 
     warn_of_wide(data)
     choice = Choice(tuple(only or ()), tuple(without or ()))
-    rows = [row for row in list_sessions(data_folder(data)) if choice.takes(row.phase, row.tags)]
+    rows = list_sessions(data_folder(data))
+    rows = [row for row in rows if choice.takes(row.phase, row.tags, row.simulated)]
     if json_:
         say_json([row.to_json() for row in rows])
         return

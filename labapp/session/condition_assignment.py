@@ -28,6 +28,7 @@ from filelock import FileLock, Timeout
 
 from labapp.base.errors import DataFolderError, RecordError, SessionBusy, SessionError, StudyFull
 from labapp.base.messages import Message
+from labapp.base.naming import NO_PHASE
 from labapp.base.reading.values import json_value
 from labapp.base.resources import twin_of
 from labapp.record.events import Event
@@ -136,6 +137,14 @@ def _of_phase(folder: Path, rows: list[CellAssignment], study: Study) -> list[Ce
     if not study.phase:
         return rows
     return [row for row in rows if _read_phase(folder / row.folder) in (None, study.phase)]
+
+
+def count_other_phases(folder: Path, study: Study) -> Counter[str]:
+    """How many sessions each other phase of a study has; folder: the study's."""
+    rows = session_states(folder) if study.phase else []
+    phases = Counter(_read_phase(folder / row.folder) for row in rows)
+    return Counter({phase or NO_PHASE: n for phase, n in phases.items()
+                    if phase not in (None, study.phase)})  # fmt: skip
 
 
 def _read_phase(path: Path) -> str | None:

@@ -243,11 +243,14 @@ class SessionMachine:
         nothing of it, unless the study says so."""
         if self.debriefs != "begun":
             return self.debriefs == "always"
-        met = (
-            record.started_ns is not None and not part.consents and not part.introduces
-            for part, record in zip(self.parts, state.records, strict=True)
-        )
-        return any(met)
+        task = not any(part.has_trials for part in self.parts)
+        for part, record in zip(self.parts, state.records, strict=True):
+            if part.consents or part.introduces:
+                continue
+            task = task or part.questionnaire() is None  # what is asked before a task is none
+            if task and record.started_ns is not None:
+                return True
+        return False
 
     def decide(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         if type(command).__module__ != commands.__name__ and self._is_undisturbed(state):

@@ -502,7 +502,7 @@ def make_planned_event(
         study.replicates.model_dump() if study.replicates else {},
         study.declared,
         dependencies.pilot,
-        study.phase,
+        study.phase or "",
     )
 
 

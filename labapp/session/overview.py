@@ -14,6 +14,7 @@ from labapp.session import folder
 from labapp.session.condition_assignment import (
     CellAssignment,
     Coverage,
+    count_other_phases,
     count_quotas,
     coverage,
     folder_problems,
@@ -54,6 +55,7 @@ class Overview:
     wanted : how many plans were asked for.
     covered : None in a study that draws no cells.
     problems : what is wrong with session folders, a sentence each.
+    others : sessions of other phases, by phase.
     """
 
     loaded: LoadedStudy
@@ -63,6 +65,7 @@ class Overview:
     wanted: int
     covered: Coverage | None
     problems: Sequence[str]
+    others: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
         study = self.loaded.study
@@ -92,6 +95,7 @@ class Overview:
         out = [
             f"{study.title} ({study.id}, version {study.version}{phase})",
             f"Participants so far: {numbers}. Sound: {study.recording.audio}.",
+            *self._other_phases(),
             *self._languages(),
             *self._quotas(),
             *self._sessions(),
@@ -131,6 +135,10 @@ class Overview:
             if person.holds and read in counts:
                 counts[read] += 1
         return counts
+
+    def _other_phases(self) -> list[str]:
+        counts = ", ".join(f"{phase} {n}" for phase, n in sorted(self.others.items()))
+        return [f"Sessions of other phases: {counts}."] if counts else []
 
     def _languages(self) -> list[str]:
         counts = ", ".join(f"{code} {n}" for code, n in self._count_languages().items())
@@ -212,4 +220,6 @@ def overview(study: str, participants: int, data: Path) -> Overview:
     )
     everybody = people_of(data, loaded.study) if covered is None else covered.people
     problems = list(folder_problems(data / loaded.study.id))
-    return Overview(loaded, everybody, first.parts, plans, participants, covered, problems)
+    others = count_other_phases(data / loaded.study.id, loaded.study)
+    shown = (loaded, everybody, first.parts, plans, participants, covered, problems, others)
+    return Overview(*shown)

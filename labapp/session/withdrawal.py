@@ -35,7 +35,7 @@ from labapp.base.errors import (
     UsageError,
 )
 from labapp.base.messages import Message
-from labapp.base.naming import NO_PHASE
+from labapp.base.naming import NO_PHASE, SIMULATED
 from labapp.base.reading import files
 from labapp.base.resources import PILOT, pilot_root, twin_of
 from labapp.coding.annotations.codebook import quoting, store_version, versions_of
@@ -506,10 +506,11 @@ def change_tags(folder: Path, add: Iterable[str], remove: Iterable[str] = ()) ->
 
 def _check_tag(given: str) -> str:
     tag = " ".join(given.split())
-    if not tag or len(tag) > LONGEST_TAG or tag == NO_PHASE or set(tag) & set(",;"):
+    if not tag or len(tag) > LONGEST_TAG or tag in (NO_PHASE, SIMULATED) or set(tag) & set(",;"):
         raise UsageError(
             f"{given!r} is not a tag.",
-            todo=f"Write 1 to {LONGEST_TAG} characters without , and ; (not {NO_PHASE!r}).",
+            todo=f"Write 1 to {LONGEST_TAG} characters without , and ;, but not {NO_PHASE} or "
+            f"{SIMULATED}.",
         )
     return tag
 

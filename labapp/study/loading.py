@@ -235,6 +235,7 @@ class StudyHead(NamedTuple):
     written; published: whether it repeats a published study."""
 
     title: str = ""
+    phase: str = ""
     summary: str = ""
     minutes: str = ""
     published: bool = False
@@ -249,7 +250,7 @@ def title_of(path: Path) -> str:
 
 
 def head_of(
-    path: Path, keys: Collection[str] = ("title", "summary", "minutes", "replicates")
+    path: Path, keys: Collection[str] = ("title", "phase", "summary", "minutes", "replicates")
 ) -> StudyHead:
     """What a study file says about itself, read only as far as these keys go, or to the flow once
     there is a title; empty where it does not say, or cannot be read so far."""

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from labapp.base.documents import LANGUAGE, SLUG, Language, Path_, Strict, faults_at, refuse_again
-from labapp.base.naming import LABEL, NO_PHASE, NotReserved, find_name_problem
+from labapp.base.naming import LABEL, NO_PHASE, SIMULATED, NotReserved, find_name_problem
 from labapp.study import allocation, conditions
 from labapp.study.conditions import Assignment, ByNumber, Cells, Name
 from labapp.study.design import (
@@ -54,8 +54,8 @@ def _number_in(pattern: str, label: str) -> int | None:
 
 
 def _some_phase(phase: str) -> str:
-    if phase == NO_PHASE:
-        raise ValueError(f"another name: {NO_PHASE!r} means sessions without a phase")
+    if phase in (NO_PHASE, SIMULATED):
+        raise ValueError(f"another name: {phase!r} has a meaning of its own")
     return phase
 
 
@@ -272,7 +272,7 @@ class Study(Strict):
     summary: str = Field(default="", max_length=160)
     minutes: int | None = Field(default=None, ge=1, le=1000)
     version: int = Field(ge=1, lt=2**31)
-    phase: Phase = ""
+    phase: Phase | None = None
     language: str = Field(default="en", pattern=LANGUAGE)
     languages: tuple[Language, ...] = Field(default=(), max_length=20)
     fallback_language: str | None = Field(default=None, pattern=LANGUAGE)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
@@ -37,6 +38,7 @@ from labapp.record.journal.layout import refuse_inside
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.read import payloads
 from labapp.session import private, resuming
+from labapp.study import media
 from labapp.study.consent import ConsentForm
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy, describe_file, in_language
@@ -48,6 +50,7 @@ from labapp.ui.theme import LIGHT
 from labapp.ui.widgets import markdown
 from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import brush, color, equip, pen, smooth, write_with
+from labapp.ui.widgets.study_picture import scaled, size_of
 
 HEIGHT = 112
 LEAST_LENGTH = 0.15
@@ -157,6 +160,9 @@ MARGIN_MM = 6.0
 POINTS = 11
 DRAWING = (900, 300)
 """Pixels of a drawn signature's picture, which is printed a third as large."""
+MOST_WIDE = 480
+"""Logical pixels across a picture of the text: it fits on the page."""
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]*)[^)]*\)")
 LINE = "_" * 42
 TICKED, UNTICKED = "☑", "☐"
 
@@ -264,12 +270,17 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     words = strings_of(loaded, begun=signed is not None)
     document = QTextDocument()
     document.setDefaultFont(QFont(document.defaultFont().family(), POINTS))
-    markdown.read(document, text_of(loaded, signed, words))
+    text = _PICTURE.sub(_name_sound, text_of(loaded, signed, words))
+    markdown.read(document, text)
+    image = QTextDocument.ResourceType.ImageResource.value
+    for name in filter(media.is_file, texts.picture_names(text)):
+        content = loaded.files[name]
+        width = size_of(content, None, MOST_WIDE).width()
+        document.addResource(image, QUrl(name), scaled(content, width, 1.0))
     cursor = QTextCursor(document)
     cursor.movePosition(QTextCursor.MoveOperation.End)
     cursor.insertBlock()
     if signed is not None and signed.drawing:
-        image = QTextDocument.ResourceType.ImageResource.value
         document.addResource(image, QUrl("signature"), _picture(signed))
     cursor.insertHtml(_bottom(loaded, form, words, signed))
     content = _pdf(document, loaded.study.title)
@@ -285,6 +296,12 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
             f"{out} could not be written ({error.strerror}).",
             todo="Free some space, or choose another name or folder.",
         ) from error
+
+
+def _name_sound(picture: re.Match[str]) -> str:
+    """What is on paper of a sound; a picture as it is."""
+    words, name = picture.groups()
+    return f"(♪ {words or PurePosixPath(name).name})" if media.is_sound(name) else picture[0]
 
 
 def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:

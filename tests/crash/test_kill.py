@@ -33,11 +33,13 @@ from labapp.session.bids.verify import verify
 from labapp.session.resuming import read_verified_events
 from labapp.tasks.judging.events import PhotoJudged
 from labapp.tasks.judging.plan import JudgingTask
+from tests.crash.everywhere import Everywhere, chosen, try_at
 from tests.crash.kills import ROOT, kinds_of, tell
 from tests.helpers import concepts
 from tests.helpers.coded_session import add_codebook, add_units
 from tests.helpers.journals import golden_session
 from tests.helpers.judging import made_for, write_judging_study
+from tests.helpers.nightly import EVERYTHING
 from tests.helpers.single import write_single_study
 from tests.helpers.unmasking import made, write_unmasking_study
 
@@ -308,6 +310,26 @@ def test_killed_adaptive_sessions_choose_by_all_answers(tmp_path: Path) -> None:
     drawn = [e for e in events if e.kind == "stimulus.drawn" and e.part_id == "stage-1"]
     assert all(event.payload["mask"] == levels[event.trial] for event in drawn)
     assert verify(path).ok, verify(path).problems
+
+
+@pytest.mark.timeout(3000)
+def test_killed_at_any_event_a_study_with_every_kind_of_item_goes_on(tmp_path: Path) -> None:
+    """With staircases, a check, a picture and a sound; see `tests.crash.everywhere`. At night at
+    each of its events."""
+    everywhere = Everywhere.of(tmp_path)
+    reference = everywhere.refer()
+    kinds = {event.seq: event.kind for event in reference.events}
+    assert {"check.answered", "sound.played", "level.chosen", "response.changed"} <= {
+        kinds[seq] for seq in chosen(reference)
+    }
+    if EVERYTHING:
+        at = chosen(reference)
+    else:  # within a staircase
+        at = [next(seq for seq in reversed(kinds) if kinds[seq] == "level.chosen")]
+    for seq in at:
+        last, problems = try_at(everywhere, reference, seq)
+        assert not problems, (seq, kinds[seq])
+        assert last >= seq
 
 
 @pytest.mark.timeout(240)

@@ -5,7 +5,6 @@ The numbers are computed a second time from the tables alone, by statsmodels and
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -24,24 +23,12 @@ from labapp.record.journal.opening import open_record
 from labapp.session.gate import gate
 from labapp.session.overview import overview
 from labapp.session.simulation.simulation_job import simulate_study
-from tests.helpers.installed import EXAMPLE
+from tests.helpers.hint_study import STUDY, shorter
 from tests.helpers.nightly import EVERYTHING
 
-STUDY = EXAMPLE.parent / "hint-study" / "hint-study.yaml"
 PEOPLE = 24 if EVERYTHING else 6
 MODELS = {"sinelines/ae": 1.0, "sinelines/gt": -0.5, "sinelines/vae": -0.5}
 """With the weights of the declared contrast."""
-
-
-def shorter(folder: Path) -> Path:
-    """The study with one question a model and four pictures a staircase."""
-    path = Path(shutil.copytree(STUDY.parent, folder)) / STUDY.name
-    text = path.read_text("utf-8")
-    for old, new in (("trials: 16", "trials: 4"), ("trials: 2\n", "trials: 1\n")):
-        assert old in text
-        text = text.replace(old, new)
-    path.write_text(text, "utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -75,6 +75,8 @@ def test_a_full_quota_ends_a_session_or_is_told(tmp_path: Path) -> None:
         ends = [each for each in payloads if isinstance(each, SessionEnded)]
         if met.get("often"):
             assert [each.reason for each in ends] == ["quota full: often"]
+            tasks = [part for part in payloads[0].plan if part["part"] == "reconstruction"]
+            assert ends[0].debriefed == (not tasks), "no task had begun, if there is one"
             ended += 1
         else:
             assert not ends

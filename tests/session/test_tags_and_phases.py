@@ -25,6 +25,7 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import change_tags, decide_by_hand, withdraw
 from labapp.study import loading
 from labapp.study.loading import LoadedStudy
+from labapp.ui.moderator.checklist import about
 from tests.analysis.test_report import Page
 from tests.session.test_slots import slotted
 
@@ -89,9 +90,10 @@ def test_tags_are_given_taken_away_listed_and_chosen_by(data: Path) -> None:
     for lines in (list_sessions(data), index.read()):
         (line,) = (line for line in lines if line.path == path)
         assert (line.tags, line.decision) == (("excluded late", "glasses"), "excluded")
-    assert "phase trial, tag excluded late, tag glasses, excluded by hand" in describe_line(line)
+    assert "phase trial, tag excluded late, tag glasses, simulated, exc" in describe_line(line)
     (facts,) = describe(path)
     assert (facts["phase"], facts["tags"]) == ("trial", ["excluded late", "glasses"])
+    assert facts["simulated"] is line.simulated is True
     assert not list_problems(data)
     assert verify(path).ok
     people = load([data]).participants.set_index("participant")
@@ -102,7 +104,9 @@ def test_tags_are_given_taken_away_listed_and_chosen_by(data: Path) -> None:
     assert read(data, only=["glasses"], without=["excluded late"]) == ["P1"]
     with pytest.raises(RecordError, match="No session is chosen by --only 'glases'") as refused:
         read(data, only=["glases"])
-    assert "excluded late, glasses, main, trial" in (refused.value.todo or "")
+    assert "excluded late, glasses, main, simulated, trial" in (refused.value.todo or "")
+    with pytest.raises(RecordError, match="--without 'simulated'"):
+        read(data, without=["simulated"])
 
 
 @pytest.mark.parametrize(
@@ -113,6 +117,7 @@ def test_tags_are_given_taken_away_listed_and_chosen_by(data: Path) -> None:
         (["  "], [], "is not a tag"),
         (["x" * 41], [], "is not a tag"),
         (["none"], [], "is not a tag"),
+        (["simulated"], [], "is not a tag"),
         ([], ["other"], "has no tag 'other'"),
         (["known"], [], "already has"),
         ([f"tag {n}" for n in range(31)], [], "at most 30"),
@@ -186,6 +191,7 @@ def test_each_phase_has_places_of_its_own(
     told = "\n".join(overview(str(loaded.path), 1, data).lines())
     assert "(drawn, version 2, phase main)" in told
     assert "Participants so far: 2 (2 included)." in told
+    assert "Sessions of other phases: trial 2." in told
     assert "unread" not in told
     third = in_phase(tmp_path / "study", "replication")
     assert preview(data, third, "P3"), "the study is not full in a new phase"
@@ -201,7 +207,13 @@ def test_a_session_of_before_there_were_phases_is_chosen_by_none(tmp_path: Path)
     assert read(tmp_path / "data", without=["none"]) == ["P1"]
 
 
-@pytest.mark.parametrize("phase", ["none", "Main study", "x" * 41])
+@pytest.mark.parametrize("phase", ["none", "simulated", "Main study", "x" * 41])
 def test_a_phase_has_a_name_for_files(tmp_path: Path, phase: str) -> None:
     with pytest.raises(StudyError, match="phase"):
         in_phase(tmp_path, json.dumps(phase))
+
+
+def test_the_home_says_the_phase(tmp_path: Path) -> None:
+    path = in_phase(tmp_path, "main").path
+    path.write_text(f"minutes: 20\n{path.read_text('utf-8')}", "utf-8")
+    assert about(loading.head_of(path)) == "Phase main · about 20 min"

@@ -26,6 +26,7 @@ from labapp.study.adaptive import AnyRule
 from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.plan import spread_out
 from labapp.tasks.single_dimension.planner import track_dials
+from labapp.ui.moderator.wording import list_chosen
 from tests.helpers.beside import put_beside
 from tests.helpers.play_single import SinglePlay, single_part, single_task
 from tests.helpers.single import write_single_study
@@ -115,6 +116,19 @@ def test_a_session_that_is_cut_off_anywhere_asks_the_same_next(declared: dict[st
             (drawn,) = machine.tasks[0].decide(state, Begin(), 0)
             assert drawn.payload == payload_of(following)
     assert machine.fold(play.events).ended == play.state.ended
+
+
+def test_the_console_says_what_the_rule_chose() -> None:
+    play = adaptive_play(**STAIRCASE)
+    part = play.machine.parts[0]
+    (fact,) = list_chosen(part.adaptive, play.single.tracking)
+    assert fact.text == f"Level 0.4, track {chosen(play)[0].track} of 2"
+    play = adaptive_play((1.0,), method="criterion", right=3, trials=9, interleave="in-turn")
+    for right in (True, True):
+        answer(play, right)
+    (fact,) = list_chosen(play.machine.parts[0].adaptive, play.single.tracking)
+    assert fact.text == "1 of 3 answers right so far"
+    assert list(list_chosen(None, None)) == []
 
 
 def test_a_question_after_a_pause_keeps_its_level() -> None:
@@ -252,6 +266,8 @@ def test_adaptive_dials_are_simulated_verified_and_analysed(tmp_path: Path) -> N
     assert set(trials["track"]) == {1, 2}
     assert tables.stages["threshold"].between(0.0001, 2).all()
     assert tables.stages["criterion"].isna().all()
+    far, near = trials[trials["spread"] >= 0.4], trials[trials["spread"] <= 0.1]
+    assert far["correct"].mean() > near["correct"].mean(), "who sees less is right less often"
     practice = tracks[tracks["role"] == "practice"]
     assert set(practice["rule"]) == {"criterion"}
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from PIL import Image
+
 from tests.helpers import concepts as helpers
+from tests.helpers.hint_study import shorter
 from tests.helpers.judging import made_for, write_judging_study
 from tests.helpers.single import write_single_study
 from tests.helpers.unmasking import made, write_unmasking_study
@@ -61,6 +64,17 @@ def switches(folder: Path) -> Path:
     return helpers.write_study(folder, made_set, foresee="half", examples=True)
 
 
+def awkward(folder: Path) -> Path:
+    """The example with staircases, a check, a picture and a sound, and an item of every kind."""
+    from tests.tasks.screens.test_item_kinds import CASES, instrument_of
+
+    last = "  - questionnaire: hindsight\n"
+    path = shorter(folder, (last, f"  - questionnaire: kinds\n{last}"))
+    (path.parent / "instruments" / "kinds.yaml").write_text(instrument_of(*CASES))
+    Image.new("RGB", (300, 120), "olive").save(path.parent / "pictures" / "map.png")
+    return path
+
+
 SMALL: dict[str, Callable[[Path], Path]] = {
     "dials": dials,
     "single": single,
@@ -68,4 +82,5 @@ SMALL: dict[str, Callable[[Path], Path]] = {
     "paths": paths,
     "masked": masked,
     "switches": switches,
+    "awkward": awkward,
 }

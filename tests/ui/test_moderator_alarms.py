@@ -273,6 +273,36 @@ def test_every_alarm_says_what_to_do() -> None:
     assert not alarms.TODO.keys() & alarms.SAYS_WHAT_TO_DO
 
 
+def event_of(raised: AlarmRaised, seq: int = 1) -> Event:
+    return Event(
+        seq, 1, 0, "2026-01-01T00:00:00Z", "program", raised.kind, raised.version, None, None, None,
+        raised.as_dict(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("code", alarms.RAISED)
+def test_every_alarm_has_a_sentence_and_a_deviation(code: str) -> None:
+    """Also one whose detail says it all."""
+    event = event_of(AlarmRaised(code, "This is so."))
+    standing, log = alarms.Alarms(), DeviationLog()
+    assert standing.apply(event)
+    (alarm,) = standing.visible()
+    assert "This is so." in alarm.sentence
+    assert not alarm.sentence.startswith(":")
+    assert log.apply(event)
+    assert "This is so." in log.lines()[-1][1]
+
+
+def test_two_full_quotas_are_two_alarms() -> None:
+    standing = alarms.Alarms()
+    for seq, quota in enumerate(("experts", "young"), start=1):
+        full = AlarmRaised("quota_full", f"The quota “{quota}” is full.")
+        standing.apply(event_of(full, seq))
+    assert [alarm.sentence for alarm in standing.visible()] == [
+        "The quota “young” is full.", "The quota “experts” is full.",
+    ]  # fmt: skip
+
+
 def test_no_end_of_an_alarm_is_lost(sounding: Sounding) -> None:
     """At 1366×768 and 150 % the window is 911 wide: each sentence is there in full, and nothing
     lies over anything."""

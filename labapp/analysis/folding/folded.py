@@ -52,7 +52,7 @@ class Folded:
     events: rows of its journal; tables: a piece by table (see `pieces`), empty where it has no row;
     snapshots: theirs, packed; cards: by model the hash of its card at the session; remarks: what
     was found of its annotations that the reader should know; merged: answers of other tools; phase,
-    tags: by which sessions are chosen.
+    tags, simulated: by which sessions are chosen.
     """
 
     who: tuple[str, str, str]
@@ -69,6 +69,7 @@ class Folded:
     merged: tuple[Merged, ...] = ()
     phase: str = ""
     tags: tuple[str, ...] = ()
+    simulated: bool = False
 
     @property
     def fullness(self) -> tuple[int, bool]:
@@ -170,6 +171,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
         session.merged,
         record.planned.phase,
         session.tags,
+        session.totals.simulated,
     )
 
 

@@ -35,7 +35,7 @@ from typing import Any
 from labapp.base import durable
 from labapp.base.clock import utc_text
 from labapp.base.errors import DataFolderError, RecordError
-from labapp.base.naming import NO_PHASE
+from labapp.base.naming import NO_PHASE, SIMULATED
 from labapp.base.reading import files
 from labapp.base.reading.values import json_value
 from labapp.record.events.lifecycle import SessionPlanned
@@ -115,9 +115,9 @@ class Choice:
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
-    def takes(self, phase: str, tags: Collection[str]) -> bool:
-        """Whether a session is used."""
-        words = {*tags, phase or NO_PHASE}
+    def takes(self, phase: str, tags: Collection[str], simulated: bool) -> bool:
+        """Whether a session is used. simulated: whether a program took part, not a person."""
+        words = {*tags, phase or NO_PHASE, *[SIMULATED] * simulated}
         return (not self.only or not words.isdisjoint(self.only)) and words.isdisjoint(self.without)
 
     def __str__(self) -> str:

@@ -17,6 +17,7 @@ from labapp.base.naming import natural
 from labapp.base.reading import archives, files
 from labapp.base.reading.values import json_value
 from labapp.record.events import Event
+from labapp.record.events.lifecycle import ParticipantSimulated
 from labapp.record.journal import layout
 from labapp.record.journal.decisions import Decision, Move, Tags, Withdrawal, withdrawals
 from labapp.record.journal.flac import FLAC, FlacTree
@@ -315,7 +316,7 @@ def line(session: SessionSummary) -> str:
     if session.moved and not session.pilot:
         moved = f", moved from the pilots: {session.moved}"
     words = [f"phase {session.phase}"] if session.phase else []
-    words += [f"tag {tag}" for tag in session.tags]
+    words += [f"tag {tag}" for tag in session.tags] + ["simulated"] * session.simulated
     moved = "".join(f", {word}" for word in words) + moved
     end = f"{moved}{exported}{decision.rstrip(': ')}{left.get(session.withdrawn, '')}"
     return f"{session.id}  {session.study}  {state}, {length}, {sound}{end}"
@@ -346,6 +347,7 @@ def _facts(record: Record) -> dict[str, Any]:
         "decision_reason": record.decision.reason if record.decision else None,
         "phase": planned.phase or None,
         "tags": list(record.tags),
+        "simulated": any(event.kind == ParticipantSimulated.kind for event in events),
         "pilot": record.pilot,
         "moved": record.move.reason if record.move else None,
         "length_s": round(record.working_s, 3),

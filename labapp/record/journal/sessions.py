@@ -30,7 +30,7 @@ from labapp.base.messages import Message
 from labapp.base.reading import files
 from labapp.base.reading.values import json_value
 from labapp.base.resources import twin_of
-from labapp.record.events.lifecycle import SessionPlanned
+from labapp.record.events.lifecycle import ParticipantSimulated, SessionPlanned
 from labapp.record.journal import anchor
 from labapp.record.journal.decisions import (
     Decision,
@@ -74,8 +74,8 @@ class SessionSummary:
     what is to become of the data; decision: excluded or included where that was decided by hand,
     and decision_reason why; pilot: whether it is a trial run, kept apart from the study; moved: why
     it was moved from the pilots into the study, or back, empty where it never was; phase: of the
-    study, empty where it has none; tags: words that people gave it; comments: the moderator's,
-    oldest first; problem: why it is damaged.
+    study, empty where it has none; tags: words that people gave it; simulated: whether a program
+    took part, not a person; comments: the moderator's, oldest first; problem: why it is damaged.
     """
 
     id: str
@@ -100,6 +100,7 @@ class SessionSummary:
     moved: str = ""
     phase: str = ""
     tags: tuple[str, ...] = ()
+    simulated: bool = False
     comments: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -226,7 +227,7 @@ def _read_folder_name(folder: Path, name: FolderName) -> dict[str, Any]:
 def _facts(folder: Path) -> dict[str, Any]:
     running = is_locked(folder)
     events, last_ns = extent(folder)
-    rows = read_rows(folder, brief_kinds())
+    rows = read_rows(folder, (*brief_kinds(), ParticipantSimulated.kind))
     planned = next(payloads(rows[:1]), (None, None))[1]
     if not isinstance(planned, SessionPlanned):
         raise RecordError("The journal does not begin with the session's plan.")
@@ -248,6 +249,7 @@ def _facts(folder: Path) -> dict[str, Any]:
         "withdrawn": summary.withdrawal,
         "pilot": planned.pilot,
         "phase": planned.phase,
+        "simulated": any(row.kind == ParticipantSimulated.kind for row in rows),
     }
 
 
@@ -352,6 +354,7 @@ _KEPT: dict[str, tuple[type, ...]] = {
     "withdrawn": (str,),
     "pilot": (bool,),
     "phase": (str,),
+    "simulated": (bool,),
 }
 """What the cache keeps of a line; the rest is in the folder's name, or in the logs beside it."""
 

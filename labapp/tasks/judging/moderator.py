@@ -17,7 +17,7 @@ from labapp.tasks.judging.machine import JudgingState, PhotoTrial
 from labapp.tasks.judging.plan import Exercise, JudgingPart, PhotoQuestion, PlannedPhoto, WarmUpPart
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import wording
-from labapp.ui.moderator.wording import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords, list_chosen
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
@@ -133,6 +133,7 @@ class JudgingWords(PartWords[PlannedPart]):
                 yield Fact(tr("judging.looking_at", name=name), "strong")
             for line in truth_of(part, photo):
                 yield Fact(line, veiled=True)
+            yield from list_chosen(part.adaptive, state.tracking)
             for line in answers_of(part, photo, trial):
                 yield Fact(line, "secondary")
         elif trial is not None and isinstance(part, WarmUpPart):

@@ -10,7 +10,7 @@ from labapp.study.plugins.part import PlannedPart, RepresentationPart
 from labapp.tasks.single_dimension.machine import RATINGS, SingleState
 from labapp.tasks.single_dimension.plan import REGIMES, SingleDimensionPart, value_name
 from labapp.ui.language import N_, tr
-from labapp.ui.moderator.wording import Fact, PartWords
+from labapp.ui.moderator.wording import Fact, PartWords, list_chosen
 
 if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
@@ -52,5 +52,6 @@ class SingleDimensionWords(PartWords[PlannedPart]):
         yield Fact(tr("single.chosen", answer=name_choice(question.choice) + told))
         yield Fact(tr("single.confident", points=sure), "secondary")
         yield Fact(tr("single.dial_makes_sense", points=sense), "secondary")
+        yield from list_chosen(part.adaptive, state.tracking)
         if question.resamples:
             yield Fact(tr("single.other_examples", times=question.resamples), "secondary")

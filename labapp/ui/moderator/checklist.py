@@ -527,8 +527,9 @@ GROUPS = {
 
 
 def about(head: StudyHead) -> str:
-    """A line about a study: what it is, and how long a session takes."""
-    return " · ".join(filter(None, (head.summary, lasts(head))))
+    """A line about a study: its phase, what it is, and how long a session takes."""
+    phase = tr("results.only_phase", phase=head.phase) if head.phase else ""
+    return " · ".join(filter(None, (phase, head.summary, lasts(head))))
 
 
 def lasts(head: StudyHead) -> str:

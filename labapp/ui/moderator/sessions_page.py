@@ -255,7 +255,8 @@ SEARCH_WIDTH = 240
 
 
 def _tags(line: SessionSummary) -> str:
-    return ", ".join(filter(None, (line.phase, *line.tags)))
+    simulated = tr("results.simulated") if line.simulated else ""
+    return ", ".join(filter(None, (line.phase, simulated, *line.tags)))
 
 
 TAGS = SessionColumn(N_("sessions.column.tags"), _tags)

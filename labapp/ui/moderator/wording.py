@@ -18,6 +18,8 @@ from labapp.base.messages import decode_message
 from labapp.coding.annotations.model import time_text
 from labapp.record.audio import devices
 from labapp.record.events.commands import Command
+from labapp.study.adaptive.counting import Criterion
+from labapp.study.adaptive.tracks import Tracking, Tracks
 from labapp.study.people import PersonState
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import PartMachine
@@ -333,6 +335,19 @@ class Fact:
     role: Literal["", "strong", "secondary", "number"] = ""
     tone: Literal["", "good", "alarm"] = ""
     veiled: bool = False
+
+
+def list_chosen(adaptive: Tracks | None, tracking: Tracking | None) -> Iterator[Fact]:
+    """What the rule of an adaptive part chose for the trial on the screen; nothing in others."""
+    chosen = None if tracking is None else tracking.chosen
+    if adaptive is None or chosen is None:
+        return
+    if isinstance(adaptive.rule, Criterion):
+        right, wanted = int(chosen.state["right"]), adaptive.rule.right
+        yield Fact(tr("task.criterion", right=right, wanted=wanted), "secondary")
+    else:
+        where = {"track": chosen.track, "tracks": len(adaptive.tracks)}
+        yield Fact(tr("task.level", level=number(f"{chosen.value:g}"), **where), "secondary")
 
 
 class PartWords(Generic[P]):

@@ -312,7 +312,8 @@ class Researcher(QObject):
     def _used(self) -> list[SessionSummary]:
         """The sessions that an analysis takes."""
         choice = Choice(self._only)
-        return [line for line in self._own if usable(line) and choice.takes(line.phase, line.tags)]
+        used = filter(usable, self._own)
+        return [line for line in used if choice.takes(line.phase, line.tags, line.simulated)]
 
     @property
     def _only(self) -> tuple[str, ...]:

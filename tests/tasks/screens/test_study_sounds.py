@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
+from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -27,6 +29,8 @@ from labapp.study import media
 from labapp.study.loading import load
 from labapp.tasks.questionnaire.machine import Answer, PlaySound
 from labapp.tasks.questionnaire.screen.questionnaire import TextAbove
+from labapp.ui import consent_pdf
+from labapp.ui.consent_pdf import write_blank
 from labapp.ui.participant.screen import Screen
 from labapp.ui.replay.picture import PastWindow
 from tests.helpers.beside import put_beside
@@ -354,6 +358,7 @@ def test_a_text_plays_sounds_and_stops_with_its_page(
     assert screen.text.accessibleDescription() == "An alarm"
     for bar in bars:
         assert screen.text.viewport().rect().contains(bar.geometry())
+        assert bar.bar.geometry().right() < bar.time.geometry().left()
     assert bars[0].geometry().bottom() < bars[1].geometry().top(), "each in its place in the text"
     assert ill_made(window) == []
     assert out_of_reach(window) == []
@@ -412,3 +417,38 @@ def test_a_sound_above_questions_is_played_there(
     QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
     assert room.runner.state.sounds["sounds/alarm.wav"].playing
     assert ill_made(window) == []
+
+
+def test_a_consent_form_on_paper_has_pictures_and_names_sounds(
+    tmp_path: Path, qapp: QApplication
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA)
+    picture = io.BytesIO()
+    Image.new("RGB", (1600, 600), (200, 30, 30)).save(picture, "PNG")
+    (path.parent / "field.png").write_bytes(picture.getvalue())
+    text = "# Consent\n\n![An alarm](sounds/alarm.wav)\n\n![A field](field.png)\n"
+    (path.parent / "consent.md").write_text(text, "utf-8")
+    flow = "flow:\n  - consent: consent.md\n"
+    path.write_text(path.read_text("utf-8").replace("flow:\n", flow), "utf-8")
+    write_blank(tmp_path / "form.pdf", load(path))
+    assert b"/Width 480" in (tmp_path / "form.pdf").read_bytes(), "no wider than the page"
+    sound_named = re.compile(r"!\[([^\]]*)\]\(([^)]*)\)").sub(consent_pdf._name_sound, text)
+    assert sound_named == "# Consent\n\n(♪ An alarm)\n\n![A field](field.png)\n"
+
+
+def test_sounds_of_a_long_text_scroll_with_it(
+    tmp_path: Path, open_room: Any, open_window: Any, qapp: QApplication
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA)
+    add_text(path, "A line.\n\n" * 30 + "![An alarm](sounds/alarm.wav)\n\n" + "More.\n\n" * 30)
+    window = open_window(open_room(study=path))
+    window.resize(1366, 768)
+    qapp.processEvents()
+    text = window.screen_shown.text
+    ((_, bar),) = text.sound_bars
+    before = bar.y()
+    assert before > text.viewport().height(), "it is below what is seen"
+    text.verticalScrollBar().setValue(before - 50)
+    assert bar.y() == 50
+    bar.button.setFocus()
+    assert text.viewport().rect().contains(bar.geometry())

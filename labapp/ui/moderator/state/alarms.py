@@ -170,11 +170,11 @@ class Alarm:
 
 
 def describe_alarm(code: str) -> tuple[Severity, str]:
-    """Severity and words of an alarm."""
+    """Severity and words of an alarm; no words where its detail says it all."""
     if code not in RAISED:
         return "alarm", code.replace("_", " ").capitalize()
     severity, text = RAISED[code]
-    return severity, tr(text)
+    return severity, text and tr(text)
 
 
 class Alarms:
@@ -213,7 +213,9 @@ class Alarms:
             case "alarm.raised":
                 code = str(p["code"])
                 severity, text = describe_alarm(code)
-                return self._raise(event, code, severity, text, detail_of(p), lasting=True)
+                detail = detail_of(p)
+                key = f"{code} {detail}" if code == "quota_full" else code  # one for each quota
+                return self._raise(event, key, severity, text, detail, lasting=True)
             case "alarm.cleared":
                 return self._clear(str(p["code"]))
             case "program.stalled":
