@@ -136,7 +136,7 @@ def test_a_finished_session_is_copied_by_itself(
     ready = home.view.ready
     qtbot.mouseClick(ready.backup, LEFT)
     qtbot.waitUntil(
-        lambda: text_of(home, BACKUP) == f"{disk} gets a copy of each finished session."
+        lambda: text_of(home, BACKUP) == f"Each finished session is copied to {disk}."
     )
     assert remembered.read_backup().to == str(disk)
     home.choose_study(str(study))
