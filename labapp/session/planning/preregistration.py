@@ -96,7 +96,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
             f"{loaded.path}: there is nothing to register yet, because the study declares no "
             f"{lacking}.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
-            "file. `labapp studies schema` says what can stand there.",
+            "file. `labapp studies schema` shows what they can contain.",
         )
     made = datetime.now(UTC)
     sessions = 0 if data is None else sum(1 for _ in folder.sessions_of(data, study.id))
