@@ -5,7 +5,6 @@ A stimulus set that is not shipped is stood in for by a small one of the same ki
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,8 +30,6 @@ from tests.helpers.rooms import Room, skip_to
 
 
 def shots(folder: Path) -> Iterator[Shot]:
-    hive.install(folder / "stimuli")
-    os.environ["LABAPP_STIMULI"] = str(folder / "stimuli")
     for name in hive.STUDIES:
         with opened(folder / name, study=name) as (room, window):
             for number, page in enumerate(pages(room, window), start=1):

@@ -118,8 +118,8 @@ def introductions(folder: Path, language: str) -> Iterator[Shot]:
             name,
             language=language,
             rows=10 if name.startswith("prototype") else 0,
-            before=[{"method": f"texts/{{language}}/method-{text}.md"}],
-            description=f"texts/{{language}}/method-{text}.md",
+            before=[{"method": f"shipped:method-{text}"}],
+            description=f"shipped:method-{text}",
         )
         with opened(folder / name / "data", study=study) as (room, window):
             skip_to(room, "method")
@@ -161,7 +161,7 @@ def questions_above(folder: Path, language: str) -> Iterator[Shot]:
             f"hive-trade-off-{setting}": f"trade-off-{text}",
         }
         after = [
-            {"questionnaire": question, "above": f"texts/{{language}}/{above}.md"}
+            {"questionnaire": f"shipped:{question}", "above": f"shipped:{above}"}
             for question, above in asked.items()
         ]
         study = write_judging_study(folder / name, name, language=language, after=after)

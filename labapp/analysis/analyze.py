@@ -545,9 +545,9 @@ DEFINITIONS = {
         "target matched from the beginning (these are flagged)."
     ),
     "Difficulty (SEQ)": (
-        "The score `seq` of the questionnaire after the stage. In the shipped questionnaire it "
-        "is the Single Ease Question, from 1 (very easy) to 7 (very difficult). Only submitted "
-        "answers count."
+        "The score `seq` of the questionnaire that follows the stage. In the shipped "
+        "questionnaire it is the Single Ease Question, from 1 (very easy) to 7 (very difficult). "
+        "Only submitted answers count."
     ),
     "Scores of questionnaires": (
         "Scores are computed from submitted answers by the rules of each questionnaire, which "

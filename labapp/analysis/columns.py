@@ -71,9 +71,11 @@ CHANGES = (
     number("change_completion_rate", "last minus first questions", "0-1"),
     seconds("change_response_time_s", "last minus first questions"),
     number("change_slide_distance", "last minus first questions", "full slider widths"),
-    number("change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"),
     number(
-        "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
+        "change_error_auc_sum", "last minus first questions, per question", "sum of squares x s"
+    ),
+    number(
+        "change_error_auc_mean", "last minus first questions, per question", "mean of squares x s"
     ),
     number("change_correctness_rate", "last minus first questions", "0-1"),
 )
@@ -87,7 +89,7 @@ STAGES = (
         text outcome: completed, time_expired, skipped (by the moderator) or unfinished
         whole n_planned: questions planned
         whole n_trials: questions that count
-        seconds response_time_s: mean time to the answer; to Next or Skip where no answer is
+        seconds response_time_s: mean time to answer; to Next or Skip where no answer is
             given
         whole n_answered: questions, photos or masked pictures that were answered
         whole n_correct: of these, answered correctly; “I don't know” is not correct

@@ -45,7 +45,7 @@ from tests.torture.studies import awkward
 from tests.torture.windows import wrong
 
 STRATEGY = "understanding"
-SPEED = 2000.0
+SPEED = 800.0
 """Of the clock of a session that goes on, which cannot be a virtual one."""
 MOVES = ("dial.moved", "picture.decoded")
 EVERY = 10

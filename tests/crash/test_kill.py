@@ -337,8 +337,10 @@ def test_killed_sessions_with_adaptive_dials_choose_by_all_answers(tmp_path: Pat
     lines = (
         "spreads: [0.05, 0.1, 0.2, 0.4, 0.7, 1]",
         "adaptive: {method: up-down, start: 1, trials: 8}",
-        "intro: shipped:debrief",
+        "intro: dials.md",
     )
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "dials.md").write_text("# Dials\n\nThere are {trials} questions.\n")
     study = write_single_study(tmp_path / "study", ["circles/gt"], lines=lines)
     path, events = killed_twice(tmp_path, study, "adaptive dials", 0.3)
     kinds = Counter(event.kind for event in events)

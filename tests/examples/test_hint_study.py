@@ -73,7 +73,7 @@ def test_everybody_reads_and_hears_it_in_a_language(sessions: list[Path], tables
     answers = tables.answers.set_index("item")
     assert (answers.loc["same", "check"].isin(["passed", "failed"])).all()
     assert answers.loc["tone", "heard"].astype(bool).all()
-    assert {"gradient", "lrp"} == set(tables.tracks["method"])
+    assert {"gradient", "lrp"} == set(tables.tracks["about"])
     events = [payload for _, payload in open_record(sessions[0]).payloads()]
     kinds = [type(event).__name__ for event in events]
     assert kinds.count("LevelChosen") == len(tables.annotations.query("participant == 'P01'"))

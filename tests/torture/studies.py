@@ -69,7 +69,17 @@ def awkward(folder: Path) -> Path:
     from tests.tasks.screens.test_item_kinds import CASES, instrument_of
 
     last = "  - questionnaire: hindsight\n"
-    path = shorter(folder, (last, f"  - questionnaire: kinds\n{last}"))
+    path = shorter(
+        folder,
+        (last, f"  - questionnaire: kinds\n{last}"),
+        # Two quick models: of the others there are hundreds of movements.
+        ("[sinelines/gt, sinelines/vae, sinelines/ae]", "[sinelines/gt, circles/gt]"),
+        (
+            "sinelines/ae: 1, sinelines/vae: -0.5, sinelines/gt: -0.5",
+            "circles/gt: 1, sinelines/gt: -1",
+        ),
+        ("  sinelines/vae: VAE\n  sinelines/ae: Autoencoder\n", ""),
+    )
     (path.parent / "instruments" / "kinds.yaml").write_text(instrument_of(*CASES))
     Image.new("RGB", (300, 120), "olive").save(path.parent / "pictures" / "map.png")
     return path

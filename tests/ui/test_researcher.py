@@ -502,22 +502,26 @@ def test_a_failed_command_says_why(qtbot: QtBot) -> None:
     job.deleteLater()
 
 
-def test_means_of_masks_name_the_method_and_say_how_much_a_mask_shows(tmp_path: Path) -> None:
+def test_means_name_the_method_the_mask_and_every_level_of_the_design(tmp_path: Path) -> None:
     (tmp_path / "participants.csv").write_text("study\n", encoding="utf-8")
     (tmp_path / "masked_predictions.csv").write_text(
         "study,method,method_name\nfaces,lrp,LRP\nbirds,gradient,Slope\nfaces,gradient,Gradient\n",
         encoding="utf-8",
     )
     (tmp_path / "statistics.csv").write_text(
-        "test,study,group,quantity,unit,model,method,percent,n,mean,sd,median\n"
-        "mean,faces,,reaction time,ms,,gradient,5.0,20,757.5,,\n"
-        "mean,birds,,reaction time,ms,,gradient,,20,757.5,,\n"
-        "mean,lines,,slide_distance,,sinelines/ae,,,20,1.5,,\n"
-        "mean,lines,,all,,,,,20,1.5,,\n",
+        "test,study,group,quantity,unit,levels,model,method,percent,n,mean,sd,median\n"
+        "mean,faces,,reaction time,ms,,,gradient,5.0,20,757.5,,\n"
+        "mean,birds,,reaction time,ms,,,gradient,,20,757.5,,\n"
+        "mean,lines,,slide_distance,,,sinelines/ae,,,20,1.5,,\n"
+        "mean,lines,,slide_distance,,hint=with; model=a/b,a/b,,,20,1.5,,\n"
+        "mean,lines,,slide_distance,,zoom=2,,,,20,1.5,,\n"
+        "mean,lines,,all,,,,,,20,1.5,,\n",
         encoding="utf-8",
     )
     of = [line.of for line in read_results(tmp_path).lines]
-    assert of == ["Gradient, 5\N{NO-BREAK SPACE}%", "Slope", "sinelines/ae", ""]
+    assert of == [
+        "Gradient, 5\N{NO-BREAK SPACE}%", "Slope", "sinelines/ae", "with, a/b", "zoom 2", "",
+    ]  # fmt: skip
 
 
 def test_labels_come_from_what_the_sessions_declare(tmp_path: Path, qtbot: QtBot) -> None:

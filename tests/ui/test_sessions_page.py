@@ -18,7 +18,7 @@ from labapp.ui import session_lists
 from labapp.ui.home import HomeController
 from labapp.ui.language import tr
 from labapp.ui.moderator.home import PALETTE
-from labapp.ui.moderator.sessions_page import STATE, SessionsPage
+from labapp.ui.moderator.sessions_page import STATE, TAGS, SessionsPage
 from labapp.ui.moderator.wording import local_time
 from labapp.ui.session_lists import Reader
 from tests.helpers.journals import golden_session
@@ -233,6 +233,14 @@ def test_who_does_not_count_can_be_included_with_or_without_a_reason(
     assert page.exclude.text() == "Include…"
     choose(page, "P9")
     assert page.exclude.text() == "Exclude…"
+
+
+def test_the_column_of_tags_is_there_once_a_session_has_some(page: SessionsPage) -> None:
+    place = [column.name for column in page.table.sessions.columns].index(TAGS.name)
+    page.set_lines(LINES)
+    assert page.table.isColumnHidden(place)
+    page.set_lines([replace(LINES[0], tags=("glasses",)), *LINES[1:]])
+    assert not page.table.isColumnHidden(place)
 
 
 def test_tags_are_changed_in_place_and_searched_for(page: SessionsPage, qtbot: QtBot) -> None:

@@ -687,7 +687,7 @@ class PictureStage:
 _STAGES = of(
     PictureStage,
     *columns_in("""
-        number success_rate [0-1]: share of pictures left by Done with a right answer
+        number success_rate [0-1]: share of pictures finished with Done and a correct answer
         number gain [-1 to 1]: mean gain of the pictures; see the table repairs
         number harm_rate [0-1]: share of settings to the true value that made a right answer wrong;
             empty without such settings

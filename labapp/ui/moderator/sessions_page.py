@@ -52,7 +52,8 @@ class SessionColumn:
 
     name: of its header, in English; text: of a cell; key: what it is sorted by, its text where
     there is none; tone: of the text, a name in the palette or empty; tip: the tool tip, the text
-    where there is none; wide: takes the room that is left.
+    where there is none; wide: takes the room that is left; filled: shown only if a session has
+    a text.
     """
 
     name: str
@@ -61,6 +62,7 @@ class SessionColumn:
     tone: Callable[[SessionSummary], str] = lambda line: ""
     tip: Callable[[SessionSummary], str] | None = None
     wide: bool = False
+    filled: bool = False
 
     def sort_key(self, line: SessionSummary) -> Any:
         return self.key(line) if self.key is not None else natural(self.text(line))
@@ -203,6 +205,9 @@ class SessionView(RowTable):
         """Show these sessions; what is selected, and where the table stands, stays so."""
         if tuple(lines) != self.sessions.all_lines:
             self.keeping(lambda: self.sessions.set_lines(lines))
+        for place, column in enumerate(self.sessions.columns):
+            if column.filled:
+                self.setColumnHidden(place, not any(map(column.text, lines)))
 
     def search(self, text: str) -> None:
         """Show only the sessions that have every word of the text."""
@@ -259,7 +264,7 @@ def _tags(line: SessionSummary) -> str:
     return ", ".join(filter(None, (line.phase, simulated, *line.tags)))
 
 
-TAGS = SessionColumn(N_("sessions.column.tags"), _tags)
+TAGS = SessionColumn(N_("sessions.column.tags"), _tags, filled=True)
 
 REMARK = SessionColumn(
     N_("sessions.column.remark"),

@@ -443,7 +443,9 @@ def _measure(
         head = bits.label(text if text == "n" else tr(text), "caption")
         grid.addWidget(head if column == 0 else _right(head), 1, column)
     for row, line in enumerate(lines, start=2):
-        grid.addWidget(bits.ElidedLabel(labels.put(line.of) or tr("results.all")), row, 0)
+        of = labels.put(line.of) or tr("results.all")
+        # Several levels take several lines: shortened, cells could not be told apart.
+        grid.addWidget(bits.label(of, wrap=True) if ", " in of else bits.ElidedLabel(of), row, 0)
         numbers = (str(line.n), spread(line), value(line.median))
         for column, text in enumerate(numbers[:columns], start=1):
             grid.addWidget(_right(bits.label(text)), row, column)
@@ -880,11 +882,18 @@ def _quality(row: Mapping[str, str]) -> Quality:
     )
 
 
+def _cell(levels: str) -> str:
+    """A combination of levels, each without its factor if it is more than a number."""
+    pairs = [pair.partition("=") for pair in levels.split("; ") if pair]
+    return ", ".join(f"{name} {level}" if level.isdigit() else level for name, _, level in pairs)
+
+
 def _line(row: Mapping[str, str], names: Mapping[tuple[str, str], str]) -> MeanLine:
     """names: of explanation methods, by study and id."""
     method = names.get((row["study"], row["method"]), row["method"])
     shown = f"{float(row['percent']):g}\N{NO-BREAK SPACE}%" if row["percent"] else ""
-    of = ", ".join(part for part in (row["model"] or method, shown) if part)
+    cell = _cell(row["levels"]) or row["model"] or method
+    of = ", ".join(part for part in (cell, shown) if part)
     mean, sd, median = (
         float(row[name]) if row[name] else None for name in ("mean", "sd", "median")
     )
