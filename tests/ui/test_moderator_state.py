@@ -207,7 +207,7 @@ def test_a_standstill_and_a_set_clock_are_told_until_they_are_dismissed(
     alarms.dismiss(alarms.visible()[0].key)
     assert not alarms.standing, "nothing else ends it"
     ((_, line),) = log.lines()
-    assert line == words.partition(": that")[0].partition(": there is")[0]
+    assert line == words.partition(": that")[0].partition(": the voice")[0]
     work.apply(event)
     left_out = isinstance(stalled, ProgramStalled) and stalled.left_out
     assert work.working_ns(22 * NS) == (2 if left_out else 22) * NS
