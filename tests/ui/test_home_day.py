@@ -135,9 +135,7 @@ def test_a_finished_session_is_copied_by_itself(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(disk))
     ready = home.view.ready
     qtbot.mouseClick(ready.backup, LEFT)
-    qtbot.waitUntil(
-        lambda: text_of(home, BACKUP) == f"Each finished session is copied to {disk}."
-    )
+    qtbot.waitUntil(lambda: text_of(home, BACKUP) == f"Each finished session is copied to {disk}.")
     assert remembered.read_backup().to == str(disk)
     home.choose_study(str(study))
     qtbot.waitUntil(ready.start_button.isEnabled, timeout=30_000)
