@@ -386,7 +386,9 @@ def stage_output(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterato
             yield folder
             for made in sorted(folder.iterdir(), key=lambda path: (path.name == last, path.name)):
                 if (out / made.name).exists():
-                    raise FileExistsError(f"{out / made.name} was made by somebody else meanwhile")
+                    raise FileExistsError(
+                        f"{out / made.name} was created by somebody else in the meantime"
+                    )
                 made.rename(out / made.name)
     finally:
         if new:

@@ -131,7 +131,7 @@ class Score(Strict):
                 "one of mean, sum, chosen, weighted or rule, and `among` only with chosen"
             )
         if self.rule is None and (self.items or self.settings):
-            raise ValueError("items and settings beside rule alone")
+            raise ValueError("items and settings only together with rule")
         if self.rule is not None and (self.rule not in RULES or self.rule in RULES.shipped):
             brought = ", ".join(RULES.brought) or "none"
             raise ValueError(
