@@ -41,13 +41,13 @@ STUDIES = {
 """A title, and how the participants are simulated, by study."""
 ABOUT = """# Every figure of a report, with its code
 
-`labapp analyze` saves the figures of a report in the folder `figures`. In Python, `labapp.figures`
-draws them, so that you can change them: `figure` is a matplotlib figure, `label` and `caption` say
-what it shows, and `save` writes SVG, PNG and PDF. For width, font and colours see
+`labapp analyze` saves a report's figures in the folder `figures`. In Python, `labapp.figures` draws
+them, so that you can change them: `figure` is a matplotlib figure, `label` and `caption` say
+what it shows, and `save` writes SVG, PNG and PDF. For width, font and colours, see
 [Figures for a paper](analysis.md#figures-for-a-paper).
 
-The participants here are simulated: the numbers say nothing about people. `scripts/docs_figures.py`
-drew the pictures by the code on this page.
+The participants here are simulated, so the numbers say nothing about people. The pictures were
+drawn with the code on this page, by `scripts/docs_figures.py`.
 """
 
 

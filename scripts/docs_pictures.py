@@ -260,7 +260,7 @@ def judging(folder: Path) -> QImage:
 
 
 def unmasking(folder: Path) -> QImage:
-    """A face of which little is shown, and the same one of which more is."""
+    """A face of which little is shown, and the same face with more shown."""
     from scripts.screens_participant import opened
     from scripts.screens_unmasking import painted, step, until
     from tests.helpers.rooms import skip_to
@@ -379,16 +379,16 @@ def save(image: QImage, path: Path) -> None:
 
 
 PICTURES = {
-    "home.png": "The home, with the study to the left and the live checklist to the right",
+    "home.png": "The home screen, with the study on the left and the live checklist on the right",
     "session.png": "The participant's window and the moderator's console during a session",
-    "judging.jpg": "Two of the tasks in which explanations are judged",
-    "unmasking.jpg": "A face of which little is shown, and the same one of which more is",
+    "judging.jpg": "Two tasks in which participants judge explanations",
+    "unmasking.jpg": "A face of which little is shown, and the same face with more shown",
     "questionnaire.png": "The questionnaire as a participant sees it, two statements answered",
-    "results.png": "The Results page of the home, with six sessions analysed",
+    "results.png": "The Results page of the home screen, with six sessions analysed",
     "coding.png": "A session in the coding window",
-    "sessions.png": "The Sessions page of the home",
-    "study.png": "The Study page of the home, with what each slider of the models does",
-    "remote.png": "The console with the codes by which others join",
+    "sessions.png": "The Sessions page of the home screen",
+    "study.png": "The Study page of the home screen, with what each of the models' sliders does",
+    "remote.png": "The console with the codes that let others join",
     "concepts.png": "A picture of concept repair after a change of one concept",
     "replay.png": "A session in the replay window",
 }

@@ -386,7 +386,9 @@ def stage_output(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterato
             yield folder
             for made in sorted(folder.iterdir(), key=lambda path: (path.name == last, path.name)):
                 if (out / made.name).exists():
-                    raise FileExistsError(f"{out / made.name} was made by somebody else meanwhile")
+                    raise FileExistsError(
+                        f"{out / made.name} was created by somebody else in the meantime"
+                    )
                 made.rename(out / made.name)
     finally:
         if new:
@@ -543,9 +545,9 @@ DEFINITIONS = {
         "target matched from the beginning (these are flagged)."
     ),
     "Difficulty (SEQ)": (
-        "The score `seq` of the questionnaire after the stage. In the shipped questionnaire it "
-        "is the Single Ease Question, from 1 (very easy) to 7 (very difficult). Only submitted "
-        "answers count."
+        "The score `seq` of the questionnaire that follows the stage. In the shipped "
+        "questionnaire it is the Single Ease Question, from 1 (very easy) to 7 (very difficult). "
+        "Only submitted answers count."
     ),
     "Scores of questionnaires": (
         "Scores are computed from submitted answers by the rules of each questionnaire, which "

@@ -130,7 +130,7 @@ class AnsweredStage(Generic[Q]):
 
     @property
     def response_time_s(self) -> float | None:
-        """Mean time to the answer."""
+        """Mean time to answer."""
         return mean(question.response_s for question in self.questions)
 
     def mean_of(self, rating: str) -> float | None:

@@ -87,13 +87,14 @@ def coding_figures(tables: Tables, counts: pd.DataFrame, study: str) -> Iterator
 
 
 MENTIONS_READ = (
-    "Percentages are of the participants who met the level and whose sessions are coded, with "
-    "Wilson's 95 % interval. The numbers are counts out of totals. Each participant counts "
+    "Percentages are of the participants who encountered the level and whose sessions are coded, "
+    "with Wilson's 95 % interval. The numbers are counts out of totals. Each participant counts "
     "once, however often the code was given."
 )
 STUDY_READ = (
     "One panel per code, one row per participant. Each bar is a mark, from its onset to its "
-    "offset. Time is session time, pauses included; the grey line is how long the session lasted."
+    "offset. Time is session time, including pauses; the grey line shows how long the session "
+    "lasted."
 )
 SESSION_READ = (
     "Upper rows: marks of the final coding, from onset to offset. Below them the trials: "

@@ -98,8 +98,8 @@ def _describe_coding(tables: Tables, marks: pd.DataFrame) -> str:
             "generated. No person assigned them."
         )
     if left := count_uncoded(tables):
-        is_are = "is" if left == 1 else "are"
-        sentences.append(f"{count(left, 'participant')} spoke and {is_are} not coded.")
+        has_have = "has" if left == 1 else "have"
+        sentences.append(f"{count(left, 'participant')} spoke but {has_have} not been coded.")
     if others := len(tables.coded) - len(marks):
         do = "is" if others == 1 else "are"
         sentences.append(f"{count(others, 'mark')} on other people's speech {do} not counted here.")
@@ -134,7 +134,7 @@ def _overall(counts: pd.DataFrame) -> Html:
     caption = (
         "Participants with the code at least once, with Wilson's 95 % interval. Share: the "
         "proportion of a participant's marks in this tier that have the code; mean over "
-        "participants, with a 95 % interval by resampling participants."
+        "participants, with a 95 % interval from resampling participants."
     )
     if int(own["n_mean"].min()) < LEAST:
         caption += f" Means over fewer than {LEAST} participants have no interval."
@@ -267,15 +267,15 @@ def _reservations(spoken: pd.DataFrame) -> str:
     sessions = spoken.drop_duplicates([*PERSON, "session"])
     if unsaid := int((~sessions["speakers_said"].fillna(value=True).astype(bool)).sum()):
         told.append(
-            f"In {count(unsaid, 'session')} of {len(sessions)}, nobody has said who speaks, "
-            "so all units there count as the participant's, even the moderator's sentences."
+            f"In {count(unsaid, 'session')} of {len(sessions)}, the speakers have not been "
+            "set, so all units count as the participant's, even what the moderator said."
         )
     written = spoken[spoken["n_words"].notna() & spoken["text_withheld"].isna()]
     if unread := int((~written["reviewed"].fillna(value=False).astype(bool)).sum()):
         utterances = count(unread, "utterance")
         told.append(
-            f"The words of {utterances} of {len(written)} were not checked against the sound "
-            "by a person. They count as they are."
+            f"The words of {utterances} of {len(written)} have not been checked against the sound "
+            "by a person. They are used as they are."
         )
     return " ".join(told)
 

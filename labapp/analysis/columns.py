@@ -37,7 +37,7 @@ from labapp.analysis.tracks import TRACKS
 from labapp.base.errors import SetupError
 from labapp.study.plugins import registry
 
-MODEL = "id of the representation; of judged explanations of the classifier, or the stimulus set"
+MODEL = "id of the representation; for judged explanations, of the classifier or the stimulus set"
 TRIALS = (
     *WHO,
     *WHERE,
@@ -49,13 +49,13 @@ TRIALS = (
         text outcome: {outcomes}
         seconds duration_s: from the pictures' appearance to the end of the question, without pauses
             and gaps; {durations}
-        whole skips_taken_back: times the participant skipped the question and took that back
+        whole skips_taken_back: times the participant skipped the question and undid it
         seconds started_session_s: session time (pauses included) of the start
     """),
     STALLED,
     *columns_in("""
-        yes keyboard_away: the participant's keyboard was away for some of it: with the moderator,
-            or with another program
+        yes keyboard_away: for part of the trial, the moderator or another program had the
+            participant's keyboard
         yes excluded: not counted in the stage's metrics
         text excluded_because: why it is not counted
     """),
@@ -71,9 +71,11 @@ CHANGES = (
     number("change_completion_rate", "last minus first questions", "0-1"),
     seconds("change_response_time_s", "last minus first questions"),
     number("change_slide_distance", "last minus first questions", "full slider widths"),
-    number("change_error_auc_sum", "last minus first questions, a question", "sum of squares x s"),
     number(
-        "change_error_auc_mean", "last minus first questions, a question", "mean of squares x s"
+        "change_error_auc_sum", "last minus first questions, per question", "sum of squares x s"
+    ),
+    number(
+        "change_error_auc_mean", "last minus first questions, per question", "mean of squares x s"
     ),
     number("change_correctness_rate", "last minus first questions", "0-1"),
 )
@@ -87,20 +89,20 @@ STAGES = (
         text outcome: completed, time_expired, skipped (by the moderator) or unfinished
         whole n_planned: questions planned
         whole n_trials: questions that count
-        seconds response_time_s: mean time to the answer; to Next or Skip where no answer is
-            given
+        seconds response_time_s: mean time to answer; to Next or Skip if no answer is given
         whole n_answered: questions, photos or masked pictures that were answered
-        whole n_correct: of these, answered correctly; “I don't know” is not correct
+        whole n_correct: how many of them were answered correctly; “I don't know” is not correct
         number correctness_rate [0-1]: share of answers that are correct
-        number threshold: threshold of an adaptive stage, as a level of its rule; of several tracks
-            the mean on their scale
-        number threshold_se: standard error of the threshold; of its natural logarithm, unless the
-            scale is linear
-        text criterion: adaptive stages that last until enough answers are right: reached or missed
+        number threshold: threshold of an adaptive stage, as a level of its rule; for several
+            tracks, the mean on their scale
+        number threshold_se: standard error of the threshold; unless the scale is linear, of its
+            natural logarithm
+        text criterion: for adaptive stages that last until enough answers are right: reached or
+            missed
         number seq [1-7]: Single Ease Question, 1 very easy to 7 very difficult
         seconds duration_s: working time of the stage
-        whole skips_taken_back: times the moderator skipped the rest of the stage and took that
-            back; of its questions see the table trials
+        whole skips_taken_back: times the moderator skipped the rest of the stage and undid it; for
+            single questions, see the table trials
     """),
     *CHANGES,
     INCLUDED,
@@ -116,31 +118,30 @@ ANSWERS = (
         whole instrument_version: its version, once submitted
         yes about_person: the questionnaire asks who the participant is
         text item: id of the item
-        whole place: place at which the participant had it in the questionnaire, from 1; the table
-            items has the place in which it is listed
-        text kind: rating, slider, choice or written, or the kind of the item where it is another
-        yes asked: the item was asked; false where its conditions left it out as the questionnaire
-            was submitted: then no answer to it counts, and it is not one that was passed over
-        text check: of an attention or comprehension check whether it was passed or failed, once
-            submitted; empty of other items
+        whole place: the item's place in the order that the participant saw, from 1; the table items
+            has its place in the file
+        text kind: rating, slider, choice or written, or another kind of item
+        yes asked: the item was asked; false if its conditions left it out when the questionnaire
+            was submitted: then no answer to it counts, and it was not skipped
+        text check: for an attention or comprehension check: passed or failed, once submitted; empty
+            for other items
         whole check_attempts: how often the answer to a comprehension check was judged
         whole plays: how often sounds of the item and its options were started from the beginning
-        yes heard: each of those that were started was heard to its end at least once
-        number value: the answer that counts, where it is a number
-        yes dont_know: the answer that counts is that the participant does not know; then it has no
-            value
-        yes touched: of a slider: it was moved or confirmed; where it was not, it has no value
-        text value_text: the answer that counts, where it is not a number: what was written, or the
-            ids of the chosen options with ; between them
-        text described: what was written beside the chosen option, in the answer that counts
-        number first_value: the first response, where it is a number
-        text first_value_text: the first response, where it is not a number
+        yes heard: every sound that was started was heard to its end at least once
+        number value: the answer that counts, if it is a number
+        yes dont_know: the answer that counts is “I don't know”, which has no value
+        yes touched: for a slider: it was moved or confirmed; if it was not, it has no value
+        text value_text: the answer that counts, if it is not a number: what was written, or the ids
+            of the chosen options, separated by ;
+        text described: what was written next to the chosen option, in the answer that counts
+        number first_value: the first response, if it is a number
+        text first_value_text: the first response, if it is not a number
         whole changes: responses after the first: how often the participant changed the answer
         seconds response_s: from the appearance of the item's page to the first response
         seconds first_s: from the questionnaire's appearance to the first response
         seconds last_s: from the questionnaire's appearance to the last response
         seconds submitted_s: from the questionnaire's appearance to its submission
-        yes submitted: the questionnaire was submitted with this answer; false where withheld
+        yes submitted: the questionnaire was submitted with this answer; false if withheld
     """),
 )
 
@@ -152,11 +153,11 @@ SCORES = (
         text model: representation of that stage
         text instrument: id of the questionnaire
         whole instrument_version: its version
-        text score: name of the score; for items scored as they are, the id of the item (of one that
-            is asked once a stage without the stage's number)
-        number value: the score; a score whose answers are not all there has no row
-        number low: least value the score can have
-        number high: greatest value the score can have
+        text score: name of the score; for items scored as they are, the id of the item (for an item
+            asked once per stage, without the stage's number)
+        number value: the score; a score with missing answers has no row
+        number low: lowest possible value of the score
+        number high: highest possible value of the score
         text meaning: what the score is and what its ends mean
     """),
 )
@@ -166,14 +167,15 @@ PARTICIPANTS = (
     *columns_in("""
         whole study_version: version of the study file
         text study_sha256: hash of the study file
-        text study_title: title of the study, as the session's copy of its file has it
-        text started_utc: when the session began; a date up to 1925 was moved, to de-identify
+        text study_title: title of the study, from the session's copy of its file
+        text started_utc: when the session began; a date up to 1925 was shifted for
+            de-identification
         text outcome: completed, ended_early, declined or unfinished
         text ended_reason: why it ended early
         yes complete: every part of the plan was done
-        yes included: it counts, as the session decided at its end by the study's rules; without
-            that decision (unfinished, or recorded by an older labapp): it was completed; no session
-            counts of somebody who withdrew or has not completed as many sessions as the study needs
+        yes included: the session counts, as decided at its end by the study's rules; without that
+            decision (unfinished, or recorded by an older labapp): it was completed; a session does
+            not count if the participant withdrew or completed fewer sessions than the study needs
     """),
     text(
         "excluded_because",
@@ -181,16 +183,16 @@ PARTICIPANTS = (
     ),
     *columns_in("""
         text decided_by_hand: excluded or included: what the researcher decided about the session,
-            over the rules; empty where nothing was
-        text decision_reason: the reason of that decision; empty in de-identified copies
-        text phase: the phase of the study, as its file said at the start; empty without phases
-        text tags: words given to the session later, with ; between; empty in de-identified copies
+            overriding the rules; empty without a decision
+        text decision_reason: the reason for that decision; empty in de-identified copies
+        text phase: the phase of the study, from its file at the start; empty without phases
+        text tags: words added to the session later, with ; between; empty in de-identified copies
         text conditions: the study's variables for this participant, drawn cells in their order
-        yes simulated: a program took part, not a person
+        yes simulated: the participant was simulated
         text strategy: how that program solved questions (understanding, partial, ascent, random,
-            explanation, knowing); empty of people and of sessions recorded by an older labapp
-        text models: what is studied in the order of the stages: representations, or the explained
-            models, or their stimulus sets where these name none
+            explanation, knowing); empty for people and for sessions recorded by an older labapp
+        text models: what is studied, in the order of the stages: representations, the explained
+            models, or stimulus sets that name no model
         text tasks: the tasks of the stages, in their order
         whole practice_asked: {practice_asked}
         whole practice_correct: {practice_correct}
@@ -200,50 +202,54 @@ PARTICIPANTS = (
         whole n_stimuli: {stimuli}
         number above_chance [photos]: {above_chance}
         whole n_checks: attention and comprehension checks that were answered in questionnaires
-        whole n_checks_failed: of these, failed
+        whole n_checks_failed: how many of these checks were failed
         number payment_total: what the session earned, base and bonus; empty without payment
         text payment_currency: currency of the payment
         text consent_signed: how the consent form was signed (click, name, drawn); empty without
-        yes consent_audio: agreed to a recording of the voice; empty where it was not asked alone
-        yes consent_transcript: agreed that what was said is written down; empty likewise
-        yes consent_quote: agreed to be quoted without a name; empty likewise
-        yes consent_share_audio: agreed that the sound is passed on; empty likewise
-        yes consent_video: agreed to a video; empty likewise
-        text codes_completed: ids of the codes of the codebooks by which somebody finished coding
-            the session, with ; between
+        yes consent_audio: agreed to a recording of the voice; empty if this was not asked
+            separately
+        yes consent_transcript: agreed to a transcript of what was said; also empty if not asked
+            separately
+        yes consent_quote: agreed to be quoted without a name; also empty if not asked separately
+        yes consent_share_audio: agreed to share the sound; also empty if not asked separately
+        yes consent_video: agreed to a video; also empty if not asked separately
+        text codes_completed: ids of the codes in the codebooks with which someone finished coding
+            the session, separated by ;
         text assignment: the choices made for this participant (JSON)
         whole seed: seed of the study
         text presentation: as_published or improved
-        text replicates_paper: the paper whose study is repeated; empty where the study says none
+        text replicates_paper: the paper whose study is repeated; empty if there is none
         text replicates_study: which study of that paper
-        text replicates_run: how that one was run: crowd (people on their own, over the internet) or
+        text replicates_run: how the study in the paper was run: crowd (people on their own, over
+            the internet) or
             lab
         text language: language of the texts
         seconds duration_s: working time: without pauses and gaps
         seconds elapsed_s: session time: with pauses and gaps
-        whole n_pauses: pauses
-        seconds paused_s: their sum
-        whole n_breaks: breaks of the plan that were taken; they are no pauses
-        seconds breaks_s: their sum, as far as they came to an end
-        whole n_stalls: times the program or the computer stood still for more than a second
-        seconds stalled_s: their sum, sleep of the computer too
+        whole n_pauses: number of pauses
+        seconds paused_s: total length of the pauses
+        whole n_breaks: planned breaks that were taken; they do not count as pauses
+        seconds breaks_s: total length of the breaks that ended
+        whole n_stalls: times the program or the computer froze for more than a second
+        seconds stalled_s: total length of the freezes, including the computer's sleep
         whole n_gaps: times the program stopped and the session was resumed
-        seconds gap_s: time from each stop to going on, summed, outside pauses and breaks: with
-            duration_s, paused_s, breaks_s and the stalls that the study leaves out it makes up
-            elapsed_s
+        seconds gap_s: total time from each stop to resuming, outside pauses and breaks; together
+            with duration_s, paused_s, breaks_s and the stalls that the study leaves out, it adds up
+            to elapsed_s
         seconds sound_s: length of the sound recorded
-        seconds sound_lost_s: of this, lost and filled with silence
+        seconds sound_lost_s: how much of the sound was lost and replaced by silence
         text no_sound_because: why there is no sound, at the end of the session
         whole focus_losses: times the participant's window lost the keyboard focus
         whole n_deviations: rows of this session in the table of deviations
         whole n_events: events in the journal
         text app_versions: versions of labapp that recorded it
         yes blind: the console hid from the moderator which representation was on the screen, from
-            the beginning; empty where the journal does not say (an older labapp, or no console)
-        seconds unblinded_s: session time from which the console named the representations all the
-            same; empty where it never did, or was not blind
-        whole n_notes: what the moderator noted (rows of the table notes that correct nothing)
-        seconds interview_s: working time of interviews; it is within duration_s
+            the beginning; empty if the journal does not say (an older labapp, or no console)
+        seconds unblinded_s: session time from which the console named the representations after
+            all; empty if it never did, or was not blind
+        whole n_notes: number of the moderator's notes (rows of the table notes, without
+            corrections)
+        seconds interview_s: working time of interviews, included in duration_s
         yes deidentified: read from a copy without free text and demographics
         text source: file name of the session or bundle it was read from
     """),
@@ -258,29 +264,29 @@ DEVIATIONS = of(
     seconds("session_s", "session time (pauses included)"),
     seconds("duration_s", "how long it lasted, or how much sound was lost"),
     text("detail", "what was recorded about it"),
-    whole("seq", "number of its event in the journal; empty where no event tells of it"),
+    whole("seq", "number of its event in the journal; empty if no event records it"),
 )
 
 NOTES = (
     *WHO,
     *columns_in("""
-        seconds onset_s: session time (pauses included) of the first key of a note, deviation or
-            correction; of a flag, prompt or question of its key
-        seconds working_s: the same in working time: without pauses and gaps
-        seconds kept_s: session time at which it was kept (Enter)
+        seconds onset_s: session time (pauses included) of the first keystroke of a note, deviation
+            or correction, or of the key of a flag, prompt or question
+        seconds working_s: the same in working time, without pauses and gaps
+        seconds kept_s: session time at which it was saved (Enter)
     """),
     text("kind", "; ".join(f"{kind}: {meaning}" for kind, meaning in NOTE_KINDS.items())),
-    text("text", "its words as they were written; in a correction the new ones"),
-    text("text_now", "how it reads after all its corrections; empty where it was taken back"),
+    text("text", "its original words; in a correction, the new ones"),
+    text("text_now", "its words after all corrections; empty if it was taken back"),
     yes("taken_back", "it was taken back, and not given again"),
-    whole("number", "number of the flag, or of the question in the interview's guide"),
+    whole("number", "number of the flag, or of the question in the interview guide"),
     text("stage", "part that ran at its onset"),
     *TRIAL,
     *columns_in("""
         text source: who wrote it: moderator, observer (at another computer), or simulated
         whole seq: number of its event in the journal
-        whole corrects: of a correction the seq of what it corrects; empty otherwise: rows without
-            it are what was noted, and text_now is how that reads
+        whole corrects: for a correction, the seq of the note that it corrects; rows where it is
+            empty are the notes themselves, with their current words in text_now
     """),
 )
 
@@ -291,9 +297,9 @@ SNAPSHOTS = (
     *TRIAL,
     whole("snapshot", "number of the snapshot in its question, from 1"),
     seconds("t_s", "from the pictures' appearance, without pauses and gaps"),
-    each("z", "dial state"),
-    whole("dimension", "the active dial, from 1"),
-    whole("direction", "-1, 0 (none, or a discrete dial) or +1"),
+    each("z", "positions of the sliders"),
+    whole("dimension", "the active slider, from 1"),
+    whole("direction", "-1, 0 (none, or a discrete slider) or +1"),
     number("alignment", "alignment", "0-1"),
     number("error_sum", "sum over pixels of squared differences"),
     number("error_mean", "mean over pixels of squared differences"),

@@ -379,7 +379,7 @@ class Registration:
         try:
             fields = json_value(reading.content(record, LARGEST).decode())
             if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-                raise ValueError("no record of a registration of this format")
+                raise ValueError("this is not a record of a registration in this format")
             return cls(
                 str(fields["study"]),
                 int(fields["study_version"]),

@@ -67,7 +67,7 @@ MEANINGS = {
     "paused": "the moderator paused the session",
     "interrupted": "the program stopped (crash or closed) and the session was resumed later",
     "stalled": "the program, the computer or the sound recorder froze for more than a second; "
-    "detail says which, and whether durations leave that time out",
+    "detail says which, and whether durations exclude that time",
     "clock_changed": "the computer's date and time were set; detail says by how much, or that it "
     "is not known how long an interruption lasted",
     "stage_restarted": "a stage that was interrupted began again with its first question",
@@ -87,9 +87,10 @@ MEANINGS = {
     "it back",
     "unblinded": "from here on, the console names the representations to a moderator who was blind",
     "attempt_interrupted": "an attempt at a question was not finished, or a pause cut it off",
-    "aligned_at_start": "start and target of a question already agreed",
+    "aligned_at_start": "the start and target of a question already matched",
     "alarm": "an alarm was raised",
-    "no_sound": "the session was recorded without sound; with a duration, only until then",
+    "no_sound": "the session was recorded without sound; if there is a duration, only for that "
+    "time",
     "sound_lost": "sound was lost and filled with silence",
     "microphone_lost": "the microphone vanished",
     "sound_zeros": "the microphone gave no signal at all (muted, or not permitted)",
@@ -298,7 +299,7 @@ def _deviation(event: Event, payload: Payload, rates: Mapping[str, int]) -> Devi
             return make("paused", payload.reason)
         case SegmentStarted(gap_from_ns=int(gap_from)):
             unsure = (
-                "; the length is known only from the time of day"
+                "; the length of the interruption is known only from the time of day"
                 if payload.gap_by == "wall"
                 else ""
             )

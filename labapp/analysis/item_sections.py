@@ -222,8 +222,8 @@ def _rows(
 
 
 _READ = (
-    "Each bar is an item, in the order of the questionnaire, with the numbers from the lowest "
-    "on the left to the highest on the right, as answered. The figures in the bars are numbers "
+    "Each bar is an item, in the order of the questionnaire, with the numbers that people chose, "
+    "from the lowest on the left to the highest on the right. The figures in the bars are numbers "
     "of answers."
 )
 
@@ -278,7 +278,7 @@ def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         ("Item", "About", *map(str, numbers), "Answer"),
         rows,
         numeric=range(2, 3 + len(numbers)),
-        caption="How many gave each answer; mean ± sd over answers, the median and n.",
+        caption="How many people gave each answer; mean ± sd over answers, the median and n.",
     )
 
 
@@ -311,8 +311,8 @@ SAYS = (
     "reversed items were recoded. Questionnaires and their versions are never pooled."
 )
 OCCASIONS = (
-    "Where people answered a questionnaire several times, each occasion is shown separately, "
-    "since answers of one person at several times are not answers of several people."
+    "If people answered a questionnaire several times, each occasion is shown separately, "
+    "because several answers from one person are not answers from several people."
 )
 
 
@@ -441,7 +441,7 @@ def show_unknown(answers: pd.DataFrame) -> Iterator[Html]:
         ("Instrument", "Item", "Don't know", "Answers", two_lines("Share", "% of answers")),
         rows,
         numeric=(2, 3, 4),
-        caption="These answers have no value. Analyses take them as missing.",
+        caption="These answers have no value. Analyses treat them as missing.",
     )
 
 
@@ -513,7 +513,7 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
     ]
     many = 4 if len(about) <= FEW else 2
     drawing = kit.strip_panels(measured, about, name, "Workload by model", many)
-    return drawing.html(f"{kit.READ} 100 is the most; for Performance, 100 is failure.")
+    return drawing.html(f"{kit.READ} 100 is the highest demand; for Performance, 100 is failure.")
 
 
 def by_stage(counted: Tables) -> pd.DataFrame:
@@ -585,7 +585,8 @@ def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
         ("Instrument", "Item", "About", "Answer"),
         rows,
         numeric=(3,),
-        caption="Mean ± sd over participants; below it the median and n. Numbers as answered.",
+        caption="Mean ± sd over participants; below it the median and n. Numbers are those that "
+        "people gave.",
     )
 
 

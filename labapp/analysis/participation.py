@@ -43,7 +43,7 @@ _SHORT = {
     "min_solved": "Too few questions solved",
     SESSIONS: "Too few sessions completed",
     AWAITED: "Sessions still to come",
-    UNSAID: "The session does not say why",
+    UNSAID: "No reason was recorded",
 }
 
 
@@ -136,8 +136,8 @@ def flow_figure(
         figure,
         f"Flow of participants: began {flow.began}, recruited {flow.recruited}, "
         f"not analysed {flow.left_out}, analysed {flow.analysed}",
-        "People who are not analysed are counted once, under the first reason. These are "
-        "numbers of participants, without pilots.",
+        "People who are not analysed are counted once, under the first reason that applies. The "
+        "numbers are of participants, excluding pilots.",
     )
 
 

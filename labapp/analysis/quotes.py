@@ -202,7 +202,7 @@ def _matching(marks: pd.DataFrame, name: str, value: str) -> pd.Series[bool]:
     if column not in (*WHERE, *factors):
         allowed = ", ".join([CONDITION, *WHERE, *(f.removeprefix(PREFIX) for f in factors)])
         raise UsageError(
-            f"--where {name}={value}: quotes are not chosen by {name!r}.",
+            f"--where {name}={value}: quotes cannot be chosen by {name!r}.",
             safe="No quotes were written.",
             todo=f"Choose by one of these: {allowed}.",
         )
@@ -343,7 +343,7 @@ def kind_of(out: Path) -> Callable[[Quotes, Path], str]:
         raise UsageError(
             f"The ending of {out.name} does not say which kind of file to write.",
             safe="No quotes were written.",
-            todo=f"Take one of {', '.join(KINDS)}, as in --out quotes.md",
+            todo=f"Use one of {', '.join(KINDS)}, as in --out quotes.md",
         )
     for path in (out, pictures_of(out)):
         if path.exists():

@@ -260,8 +260,8 @@ def alpha(rows: Matrix) -> CronbachAlpha:
     whole, own = float(covariances.sum()), float(np.trace(covariances))
     if whole <= own:
         return CronbachAlpha(
-            why="the items are negatively correlated on average. Check whether an item is "
-            "reversed that should not be, or the other way round"
+            why="the items are negatively correlated on average. Check whether an item was "
+            "reversed by mistake, or should have been reversed"
         )
     value = items / (items - 1) * (1 - own / whole)
     degrees = people - 1, (people - 1) * (items - 1)
@@ -320,7 +320,7 @@ def omega(rows: Matrix) -> Omega:
         return Omega(why="the fit of one factor did not converge")
     if (own <= LEAST_OWN * 1.001).any():
         return Omega(
-            why="one factor explains an item wholly (a Heywood case), so its fit says nothing"
+            why="one factor explains an item completely (a Heywood case), so its fit is meaningless"
         )
     deviations = rows.std(axis=0, ddof=1)
     shared = float((loadings * deviations).sum()) ** 2

@@ -71,8 +71,8 @@ def retention(
             ("Rule not met", "What that means", "Participants"),
             [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
             numeric=(2,),
-            caption="These participants do not count. Those who break several rules appear in "
-            "the row of each.",
+            caption="These participants do not count. Those who break several rules appear "
+            "in several rows.",
         )
     if by_hand := [row for row in rows if row["decided_by_hand"]]:
         yield table(
@@ -108,8 +108,7 @@ def retention(
                 for (name, value), some in groups.items()
             ],
             numeric=(2, 3, 4),
-            caption="People who were assigned several conditions appear in the row of each."
-            * several,
+            caption="People who were assigned several conditions appear in several rows." * several,
         )
 
 
@@ -183,7 +182,7 @@ def recruitment(tables: Tables) -> Iterator[Html]:
         yield from _show_durations(included, printed)
         yield from _people(tables.answers, included, printed)
     for source, note in dict.fromkeys((row.source, row.note) for row in printed if row.note):
-        yield paragraph(f"Of the paper's values ({source}): {note}.", "quiet")
+        yield paragraph(f"About the paper's values ({source}): {note}.", "quiet")
 
 
 def find_printed(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
@@ -204,7 +203,7 @@ def _show_retention(
     published_name: Callable[[str], str],
     withdrawn: Sequence[TableSession],
 ) -> Iterator[Html]:
-    """Retention by what sessions were of: their task and, where each met one model, the model. Of
+    """Retention by what sessions were of: their task and, where each saw one model, the model. Of
     people whose data were deleted the model is not known, and the task where there is only one."""
     one_task = recruited["tasks"].nunique() == 1
     rows: list[tuple[object, ...]] = []
@@ -221,7 +220,9 @@ def _show_retention(
     if any(row[-1] != NONE for row in rows) or len(rows) > 1:
         yield heading(3, "Retention by task")
         yield _beside(
-            ("Task", "Recruited", "Included", two_lines("Retention", "%")), rows, "Included of all."
+            ("Task", "Recruited", "Included", two_lines("Retention", "%")),
+            rows,
+            "Included, out of all.",
         )
 
 

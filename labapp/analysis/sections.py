@@ -141,7 +141,7 @@ def _rank(report: TaskReport[Any], tested: Mapping[TaskReport[Any], object]) -> 
 
 
 def _began(utc: str) -> str:
-    return f"{utc[:10] if true_date(utc) else 'date moved,'} {utc[11:16]}"
+    return f"{utc[:10] if true_date(utc) else 'date shifted,'} {utc[11:16]}"
 
 
 def sessions(participants: pd.DataFrame) -> Html:
@@ -375,7 +375,7 @@ def _describe_replication(tables: Tables) -> Iterator[str]:
         yield f"It repeats the study {study} of paper {paper}."
         if run == "crowd":
             yield (
-                "That was a crowd study: people took part alone, over the internet. Here "
+                "That was a crowdsourced study: people took part alone, over the internet. Here "
                 "they took part in a lab, one at a time, with a moderator."
             )
 
@@ -400,7 +400,7 @@ def _tasks(tables: Tables) -> Iterator[str]:
         orders = tables.participants["models"].nunique()
         yield (
             f"Each session had up to {per.max()} stages, one after another. Across sessions, the "
-            f"models came in {count(int(orders), 'order')}."
+            f"models were shown in {count(int(orders), 'order')}."
         )
 
 
@@ -448,7 +448,7 @@ def _recording(tables: Tables) -> Iterator[str]:
     if not included.empty:
         yield (
             "The sessions that count had a median working time of "
-            f"{clock(float(included['duration_s'].median()))} (min:s); durations leave out pauses "
+            f"{clock(float(included['duration_s'].median()))} (min:s); durations exclude pauses "
             "and interruptions."
         )
     presentations = sorted({str(session).replace("_", " ") for session in sessions["presentation"]})
@@ -461,8 +461,8 @@ def _recording(tables: Tables) -> Iterator[str]:
     )
     if sound := int((sessions["sound_s"] > 0).sum()):
         yield (
-            f"Voice was recorded in {sound} of {count(len(sessions), 'session')}, synchronised "
-            "with every action."
+            f"The voice was recorded in {sound} of {count(len(sessions), 'session')}, synchronised "
+            "with all actions."
         )
     else:
         yield "No voice was recorded."
@@ -633,7 +633,7 @@ def _facts(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
     started = [utc for utc in dated["started_utc"].dropna().map(str) if true_date(utc)]
     early = sum(utc < registration.registered_utc for utc in started)
     if early:
-        yield f"{count(early, 'session')} began before it was registered."
+        yield f"{count(early, 'session')} began before the study was registered."
 
 
 def _files(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:

@@ -116,7 +116,7 @@ def read_sessions(
     gone = _list_withdrawn(sessions_found, chosen.values(), left, studies)
     if gone:
         people = count(len({(each.study, each.participant) for each in gone}), "participant")
-        kept = f" Their data were kept: {names}. Add them with --withdrawn." if left else ""
+        kept = f" Their data were kept: {names}. Use --withdrawn to include them." if left else ""
         notes.append(f"Withdrew (counted, but not in any table): {people}.{kept}")
     if pilot:
         notes.insert(0, PILOTS)

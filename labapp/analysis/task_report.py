@@ -449,7 +449,7 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
         yield heading(3, f"Task {task}")
         yield paragraph(
             f"{count(len(own), 'trial')} of {count(sessions, 'session')} count. No installed "
-            "task knows more about these numbers, so this is a plain summary."
+            "task has its own report on these numbers, so this is a plain summary."
         )
         yield _numbers(own, table_columns()["trials"], f"Of the table trials, {task}")
         stages = study.counted.stages
@@ -463,7 +463,7 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
         for name, columns in () if records is None else records.tables.own.items():
             frame = study.counted.small()[name]
             if len(frame):
-                yield _numbers(frame, columns, f"Of the table {name}")
+                yield _numbers(frame, columns, f"From the table {name}")
 
 
 def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
@@ -572,8 +572,9 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
         ["Model", *(two_lines(metric.title, unit(metric)) for metric in metrics)],
         rows,
         numeric=range(1, 1 + len(metrics)),
-        caption=f"Mean over participants of the last minus the first {either(sizes)} "
-        f"{'question' if sizes == [1] else 'questions'}; below it the median and n.",
+        caption=f"Mean difference, over participants, between the last and the first "
+        f"{either(sizes)} {'question' if sizes == [1] else 'questions'}; below it the median and "
+        "n.",
     )
 
 

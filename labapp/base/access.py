@@ -152,7 +152,7 @@ def warning(data: Path) -> str:
     rights = wide(data)
     if not rights:
         return ""
-    return f"Others can read the data folder {data} ({rights}). Close it: {narrower(data)}"
+    return f"Others can read the data folder {data} ({rights}). To prevent this: {narrower(data)}"
 
 
 def narrower(path: Path, *, private: bool = False) -> str:
@@ -171,6 +171,6 @@ def refuse_wide(path: Path) -> None:
             f"Others can read the private {'folder' if path.is_dir() else 'file'} {path} "
             f"({rights}): they could read the names in it.",
             safe="Nothing was written to it.",
-            todo=f"Close it with `{narrower(path, private=True)}`, or choose another folder "
+            todo=f"Prevent this with `{narrower(path, private=True)}`, or choose another folder "
             "(--private).",
         )

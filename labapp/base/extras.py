@@ -106,7 +106,7 @@ def add(extra: Extra, folder: Path | None, say: Say) -> None:
     importlib.invalidate_caches()
     if done or extra.missing:
         raise SetupError(
-            f"{extra.name} could not be added; pip's own words are above.",
+            f"{extra.name} could not be added; pip's own message is above.",
             safe="What was installed before is unchanged.",
             todo=(
                 f"Check that {folder} has wheels of everything above, for this system and version "
@@ -136,7 +136,7 @@ def download(extra: Extra, folder: Path, say: Say) -> None:
         done = _pip("wheel", *options, *map(str, extra.requirements))
     if done:
         raise SetupError(
-            f"{extra.name} could not be downloaded; pip's own words are above.",
+            f"{extra.name} could not be downloaded; pip's own message is above.",
             todo="Check the network and the room on the disk.",
         )
     for wheel in folder.glob("*.whl"):

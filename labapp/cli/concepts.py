@@ -143,9 +143,9 @@ def concepts_score(model: completion.Model, data: DataFolder = None, json_: bool
         say("\n".join(package.table(result)))
     if not result["agrees"]:
         raise CheckFailed(
-            f"The numbers computed are not those on the card of {result['model']}.",
-            todo="Check that --data names the files it was trained on; else get a fresh copy of "
-            "the model.",
+            f"The computed numbers differ from those on the card of {result['model']}.",
+            todo="Check that --data names the files it was trained on. If it does, get a fresh "
+            "copy of the model.",
         )
 
 

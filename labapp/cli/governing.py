@@ -210,7 +210,7 @@ def _settle(
 
     if by is None:
         raise UsageError(
-            "The command does not say who settles the difference.", todo="Say it with --by NAME."
+            "The command does not say who settles the difference.", todo="Add --by NAME."
         )
     if (take is not None) + bool(codes) + nothing != 1:
         raise UsageError(
@@ -219,7 +219,7 @@ def _settle(
         )
     if take is not None and take not in difference.marks:
         raise UsageError(
-            f"{take!r} did not code this.", todo=f"Take one of {', '.join(difference.marks)}."
+            f"{take!r} did not code this.", todo=f"Choose one of {', '.join(difference.marks)}."
         )
     marks = difference.marks[take] if take else ()
     if codes:

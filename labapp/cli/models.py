@@ -289,8 +289,8 @@ def models_evaluate(
             say_json(result)
         if not result["agrees"]:
             raise CheckFailed(
-                f"The numbers computed are not those on the card of {result['model']}.",
-                todo="Check that --data names the files it was trained on; else get a fresh "
+                f"The computed numbers differ from those on the card of {result['model']}.",
+                todo="Check that --data names the files it was trained on. If it does, get a fresh "
                 "copy of the model.",
             )
 

@@ -240,7 +240,7 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
         raise UsageError(
             f"--mixture needs --strategy mixture, and the strategy is {name!r}.",
             safe="No session was begun.",
-            todo=f"Say --strategy {MIXTURE}, or leave --mixture out.",
+            todo=f"Use --strategy {MIXTURE}, or leave --mixture out.",
         )
     shares = mixture if mixture is not None else name if name and "=" in name else None
     if shares is not None:

@@ -249,7 +249,8 @@ def studies_preview(
 
     if participant is not None and order is not None:
         raise UsageError(
-            "--participant and --order both say whose plan it is.", todo="Give one of them."
+            "--participant and --order cannot be combined: both choose whose plan is shown.",
+            todo="Give one of them.",
         )
     loaded = load(study, language)
     make_app()

@@ -300,7 +300,8 @@ def open_ledger(data: Path, loaded: LoadedStudy) -> Iterator[AssignmentLedger]:
         lock.acquire(timeout=LOCK_PATIENCE_S)
     except Timeout as error:
         raise SessionBusy(
-            f"Another program is starting a session of {loaded.study.id}, and this takes too long.",
+            f"Another program is starting a session of {loaded.study.id}, which is taking too "
+            "long.",
             todo="Try again in a moment.",
         ) from error
     except OSError as error:

@@ -148,5 +148,5 @@ def _note(
         raise BundleError(
             f"The export cannot be recorded in {path} ({error.strerror or error}).",
             safe=safe,
-            todo=f"See that you may write there{todo}",
+            todo=f"Make sure that you may write there{todo}",
         ) from error

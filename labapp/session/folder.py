@@ -416,7 +416,7 @@ def creating(data: Path) -> Iterator[None]:
             yield
     except Timeout as error:
         raise SessionBusy(
-            f"Another program is creating a session in {data}, and this takes too long.",
+            f"Another program is creating a session in {data}, which is taking too long.",
             todo="Try again in a moment.",
         ) from error
     except OSError as error:

@@ -360,7 +360,7 @@ def prepare(
         )
     if strange := sorted(set(leave_out) - set(get_args(LeaveOut))):
         raise UsageError(
-            f"--leave-out {strange[0]}: there are no such rows.",
+            f"--leave-out {strange[0]}: there is no such kind of row.",
             safe="Nothing was merged.",
             todo=f"Use one of: {', '.join(get_args(LeaveOut))}.",
         )

@@ -519,7 +519,7 @@ def _reason(given: str, needed: str) -> str:
     """A reason on one line. needed: the error where it is missing."""
     reason = " ".join(given.split())
     if not reason and needed:
-        raise UsageError(needed, todo="Say why, with --reason.")
+        raise UsageError(needed, todo="Give the reason with --reason.")
     if len(reason) > LONGEST:
         raise UsageError(
             f"The reason has {len(reason)} characters.", todo=f"Give at most {LONGEST}."
@@ -565,7 +565,7 @@ def move_pilot(folder: Path, into_study: bool, reason: str) -> tuple[Path, list[
     if not record.planned.pilot:
         raise UsageError(
             f"{folder.name} was not recorded as a pilot, and occupies a place in the study.",
-            todo="Where it should not count, exclude it: labapp sessions exclude NAME --reason WHY",
+            todo="If it should not count, exclude it: labapp sessions exclude NAME --reason WHY",
         )
     root = folder.parent.parent
     goal = folder  # where somebody has put it by hand

@@ -367,7 +367,7 @@ _LIMITS = {
     "median_response_s_above": "has a median response time above {limit:g} s",
     "completion_rate_below": "solved less than {limit:.0%} of the questions",
     "failed_checks_above": "failed more than {limit:g} checks",
-    "interrupted_s_above": "lost more than {limit:g} s of the session to stops of the program",
+    "interrupted_s_above": "lost more than {limit:g} s of the session because the program stopped",
 }
 
 

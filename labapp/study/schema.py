@@ -137,22 +137,23 @@ def _with_single_prompt(schema: dict[str, Any]) -> None:
 
 
 class Recording(Strict):
-    """What of a session is recorded.
+    """What is recorded of a session.
 
     Attributes
     ----------
-    audio : sound. `required`: no session without it; `optional`: a session may run without; `off`:
-        none, and the consent form asks for none.
-    silence_prompt_s : after so many seconds of silence the moderator is told to prompt.
-    prompts : what the moderator says then, the usual one first (`prompt: TEXT` names a single one);
-        in a study in several `languages` a list of them by language.
+    audio : whether sound is recorded. `required`: no session runs without it; `optional`: a session
+        may run without it; `off`: never, and the consent form does not ask about it.
+    silence_prompt_s : after this many seconds of silence, the moderator is asked to prompt.
+    prompts : what the moderator says then, the usual prompt first (for a single one: `prompt:
+        TEXT`); in a study in several `languages`, a list for each language.
     pointer : whether the path of the participant's pointer is recorded, 30 times a second while it
         moves.
-    in_breaks : what becomes of sound in breaks and pauses. `record`: it goes on; `stop`: the
-        recorder stops, and begins another file afterwards. Participants are told which.
+    in_breaks : whether sound is recorded in breaks and pauses. `record`: recording continues;
+        `stop`: the recorder stops, and begins another file afterwards. Participants see which
+        applies.
     lsl : whether events are sent to other devices of the lab over the Lab Streaming Layer, which is
-        unencrypted and visible on the local network. `required`: no session without it; `optional`:
-        a session may run without; `off`: nothing is sent.
+        unencrypted and visible on the local network. `required`: no session runs without it;
+        `optional`: a session may run without it; `off`: nothing is sent.
     """
 
     model_config = ConfigDict(json_schema_extra=_with_single_prompt)
@@ -185,14 +186,14 @@ class Recording(Strict):
 
 
 class Replicates(Strict):
-    """The published study that this one repeats: what it printed stands beside our numbers.
+    """The published study that this one repeats: its numbers are shown next to ours.
 
     Attributes
     ----------
-    paper : which one, as in "paper 000".
-    study : which of its studies.
+    paper : the paper, as in "paper 000".
+    study : the study in that paper.
     run : whether people took part on their own over the internet (`crowd`) or in a lab (`lab`).
-        Here everybody is in a lab, and the report says so where that differs.
+        In labapp everyone is in a lab, and the report notes any difference.
     """
 
     paper: str = Field(min_length=1)
@@ -222,16 +223,16 @@ class Study(Strict):
         analysed separately and have places of their own.
     language : the language of the participant's screens and texts: `en`, `de`, or another one with
         texts (`labapp studies texts NAME --missing`).
-    presentation : `improved`: with corrections since the papers (the practice does not ask what
-        was not explained); `as_published`: exactly as in the papers.
+    presentation : `improved`: with corrections since the papers (the practice asks only what was
+        explained); `as_published`: exactly as in the papers.
     replicates : the published study that this study repeats.
     seed : the seed of every random choice; the same seed and participant give the same session.
     participants : how participants are named.
-    recording : what of a session is recorded.
+    recording : what is recorded of a session.
     assignment : who gets which condition: variables by participant number (`odd`, `even`) or at
         random (`cells`). `design` is the newer way.
     related : ids of related studies: a person can take part in only one of them. It is enough if
-        one study names the other.
+        one study lists the other.
     inclusion : which sessions count in the analysis.
     incentive : the payment, and the text that explains it.
     when_interrupted : how a session continues after a crash. `resume`: at the last event;
@@ -241,7 +242,7 @@ class Study(Strict):
         count, and the question is asked again. A masked picture is always shown again, except with
         `keep`. Time during which the computer slept never counts.
     flags : what the moderator can mark with the keys 1 to 9, by key.
-    flow : what happens, in this order: the first item is the consent, the last the debrief.
+    flow : what happens, in this order; the first item is the consent and the last is the debrief.
     languages : For a study in several languages, instead of `language`: participants choose one of
         them at the start. The first is the study's own, in which it is reported.
     fallback_language : The language of texts that are missing in the study's own language, such as

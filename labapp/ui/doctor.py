@@ -240,11 +240,11 @@ def _access(data: Path, private: Path) -> list[Check]:
     wide = [path for path in (private, *private.glob("*")) if access.wide(path, private=True)]
     if wide:
         text = f"others can read {wide[0]} ({access.wide(wide[0], private=True)})"
-        todo = f"Close it: {access.narrower(private, private=True)}"
+        todo = f"To prevent this: {access.narrower(private, private=True)}"
         return [Check("access", "fail", text, todo)]
     if rights := access.wide(data):
         text = f"others can read {data} ({rights})"
-        return [Check("access", "note", text, f"Close it: {access.narrower(data)}")]
+        return [Check("access", "note", text, f"To prevent this: {access.narrower(data)}")]
     who = "only you can read" if access.group() is None else "you and your lab's group can read"
     return [Check("access", "pass", f"{who} the recordings; they are not encrypted")]
 

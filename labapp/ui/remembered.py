@@ -108,7 +108,7 @@ def read_choices(
             f"The {window}'s last choices in {path} cannot be read ({error}).",
             safe=f"Sessions and studies are not affected; the {window} starts with the usual "
             "choices.",
-            todo="Choose again: the file is then written again.",
+            todo="Choose again; the file is then rewritten.",
         ) from error
     return choices
 

@@ -237,8 +237,8 @@ def test_spread_over_participants_and_change_over_questions(of_two: str) -> None
     # Question n moves n fifths of a slider 4 wide: (4 + 5 - 1 - 2) / 2 / 5 / 4 = 0.15.
     assert "mnist8k/ss2 2 0 ± 0 median 0, n = 2 6.0 ± 0.0 median 6.0, n = 2" in text
     assert (
-        "Mean over participants of the last minus the first 2 questions; below it the median"
-        in text
+        "Mean difference, over participants, between the last and the first 2 questions; below "
+        "it the median" in text
     )
     assert "Completion rate percentage points Response time s per question" in text
     assert "mnist8k/ss2 0 median 0, n = 2 0.0 median 0.0, n = 2 +0.15 median +0.15, n = 2" in text
@@ -592,7 +592,7 @@ def test_a_moved_date_is_not_told_as_the_day_of_a_session() -> None:
     assert "Sessions were held on 2026-01-02 (UTC)." in said
     assert "The day of 1 session is not known" in said
     assert "1907" not in said
-    assert "date moved, 07:08" in sessions(copy.participants)
+    assert "date shifted, 07:08" in sessions(copy.participants)
     assert "1907" not in sessions(copy.participants)
 
 
@@ -709,7 +709,7 @@ def test_pay_an_hour_follows_from_pay_and_duration_as_printed() -> None:
 def test_the_methods_text_says_what_is_repeated_and_that_it_was_run_otherwise() -> None:
     text = paragraph(tables(), "mine")
     assert "It repeats the study synthetic-crowd of paper 000." in text
-    assert "That was a crowd study: people took part alone, over the internet. Here" in text
+    assert "That was a crowdsourced study: people took part alone, over the internet. Here" in text
     assert "repeats" not in paragraph(tables(None), "mine")
     if EVERYTHING:
         lab = {"paper": "000", "study": "mnist-think-aloud", "run": "lab"}

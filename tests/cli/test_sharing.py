@@ -30,7 +30,7 @@ def test_a_deposit_is_made_and_says_who_is_in_it(labapp: Run, tmp_path: Path) ->
     options = ("--data", str(data), "--private", str(tmp_path / "private"), "--out", str(out))
     status, _, err = labapp("deposit", "golden", *CREATOR, *options)
     assert status == 2
-    assert "No licence was named, and labapp does not choose one." in err
+    assert "No licence was named, and labapp does not choose one for you." in err
     assert "CC-BY-4.0" in err
     status, _, err = labapp("deposit", "golden", "--license", "CC0-1.0", *options)
     assert status == 2

@@ -151,7 +151,7 @@ def _(tmp: Path) -> None:
     verified(path)
 
 
-@case("zip: packed by bzip2", "method that is not read")
+@case("zip: packed by bzip2", "method that labapp cannot read")
 def _(tmp: Path) -> None:
     archive(tmp, (MANIFEST, bytes(MIB)), method=zipfile.ZIP_BZIP2)
 

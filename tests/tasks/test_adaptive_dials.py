@@ -351,7 +351,7 @@ def test_what_a_part_depends_on_is_shown(tmp_path: Path) -> None:
 
 def test_dials_with_single_values_have_no_spread(tmp_path: Path) -> None:
     path = write(tmp_path, ("models: [circles/gt]", "models: [mnist8k/ig5]"))
-    with pytest.raises(StudyError, match="Dial 1 has single values"):
+    with pytest.raises(StudyError, match="Slider 1 has single values"):
         gate(path)
     rule = "adaptive: {method: criterion, right: 1, trials: 2}"
     (tmp_path / "dials.md").write_text("# Dials\n\nThere are {trials} questions.\n")

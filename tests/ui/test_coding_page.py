@@ -264,7 +264,7 @@ def test_what_is_missing_is_said_with_what_to_get(
     told = page_speech_page.speech.state.text()
     assert str(nothing) in told
     assert all(str(engine.get) in told for engine in ENGINES.values())
-    assert "German needs one without" in told
+    assert "For German, use one without" in told
     assert not page_speech_page.speech.single.isEnabled()
     page_speech_page.speech.leave.click()
     assert page_speech_page.speech.isHidden()

@@ -89,14 +89,14 @@ def test_a_list_that_is_none_is_refused_with_its_line(study: Path, wrong: str) -
 
 def test_the_length_says_when_a_session_ends() -> None:
     row = checklist.length_row(45, datetime(2026, 1, 2, 23, 30))
-    assert row.text == "About 45 min: until 00:15 if it starts now."
+    assert row.text == "About 45 min, until 00:15 if it starts now."
     assert checklist.length_row(None, datetime(2026, 1, 2)).text == ""
 
 
 def test_the_further_rows_hold_nothing_up(home: HomeController, study: Path, qtbot: QtBot) -> None:
     home.choose_study(str(study))
     home._slow_checks()
-    assert text_of(home, LENGTH).startswith("About 45 min: until ")
+    assert text_of(home, LENGTH).startswith("About 45 min, until ")
     assert text_of(home, LOUDSPEAKER) == "Not tested."
     assert (
         text_of(home, BACKUP)
@@ -135,9 +135,7 @@ def test_a_finished_session_is_copied_by_itself(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(disk))
     ready = home.view.ready
     qtbot.mouseClick(ready.backup, LEFT)
-    qtbot.waitUntil(
-        lambda: text_of(home, BACKUP) == f"{disk} gets a copy of each finished session."
-    )
+    qtbot.waitUntil(lambda: text_of(home, BACKUP) == f"Each finished session is copied to {disk}.")
     assert remembered.read_backup().to == str(disk)
     home.choose_study(str(study))
     qtbot.waitUntil(ready.start_button.isEnabled, timeout=30_000)

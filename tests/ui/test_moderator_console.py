@@ -315,7 +315,7 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     assert desk.console.alarms.more.isHidden()
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
-    stop = "The participant wants to stop: pressed Escape; ask, then Pause or End"
+    stop = "The participant wants to stop: pressed Escape; ask, then click Pause or End"
     assert stop in desk.alarms(), "a double click dismisses one"
     assert len(desk.alarms()) == 4
     assert desk.console.header.recording.text() == "! no microphone"

@@ -222,7 +222,7 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
             "sound",
             "answers",
             "the name or signature",
-            "a note remains, saying that P01 withdrew",
+            "a note remains, which says that P01 withdrew",
         ):
             assert deleted in asked.detail.text()
         qtbot.keyClick(asked.no, Qt.Key.Key_Escape)  # the first time

@@ -266,7 +266,7 @@ def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:
     desk.runner.send(EndSession("withdraws", "delete"), Source.MODERATOR)
     desk.console.refresh()
     assert desk.console.mirror.facts.text.endswith(
-        "Nothing recorded is kept once you close the console."
+        "Nothing that was recorded is kept once you close the console."
     )
 
 

@@ -139,7 +139,7 @@ def test_the_sentences_of_the_alarms_differ() -> None:
     said += shown((1, AudioGap("f", 0, 480, "overflow")))
     assert len(set(said)) == len(said) == 11
     assert "480 frames, filled with silence (the computer was too slow)" in said[-1]
-    assert said[-2] == "The participant wants to stop: pressed Escape; ask, then Pause or End"
+    assert said[-2] == "The participant wants to stop: pressed Escape; ask, then click Pause or End"
     assert "muted, or not permitted" in said[6]
 
 
@@ -185,7 +185,7 @@ STALLS: list[tuple[Payload, str]] = [
     ),
     (
         ProgramStalled("recorder", NS, 3 * NS),
-        "The sound recorder froze for 3.0 s: there is no voice from that time",
+        "The sound recorder froze for 3.0 s: the voice was not recorded during that time",
     ),
     (ClockChanged(-7200.0), f"{CHANGED}. The session’s times are not affected"),
     (
@@ -207,7 +207,7 @@ def test_a_standstill_and_a_set_clock_are_told_until_they_are_dismissed(
     alarms.dismiss(alarms.visible()[0].key)
     assert not alarms.standing, "nothing else ends it"
     ((_, line),) = log.lines()
-    assert line == words.partition(": that")[0].partition(": there is")[0]
+    assert line == words.partition(": that")[0].partition(": the voice")[0]
     work.apply(event)
     left_out = isinstance(stalled, ProgramStalled) and stalled.left_out
     assert work.working_ns(22 * NS) == (2 if left_out else 22) * NS
@@ -231,7 +231,7 @@ def test_a_dismissed_alarm_comes_back_when_it_is_raised_again() -> None:
     assert alarms.visible() == []
     alarms.apply(again)
     assert [alarm.detail for alarm in alarms.visible()] == [
-        "tried to close the window; ask, then Pause or End"
+        "tried to close the window; ask, then click Pause or End"
     ]
 
 

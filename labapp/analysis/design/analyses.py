@@ -372,7 +372,9 @@ def _comparisons(outcome: Outcome, declaration: Declaration) -> tuple[list[Compa
             weights[name] = {str(level): weight for level, weight in levels.items()}
         if missing := [name for name in weights if name not in factors]:
             absent = ", ".join(name.removeprefix("factor_") for name in missing)
-            dropped.append(f"no contrast “{contrast.name}”: the factor {absent} has no two levels")
+            dropped.append(
+                f"no contrast “{contrast.name}”: the factor {absent} does not have two levels"
+            )
             continue
         if absent_levels := [
             level
@@ -483,7 +485,7 @@ def _of_trials(
         )
     if n_effects > MOST_EFFECTS:
         notes.append(
-            "without random slopes of participants for the factors within them: there would be "
+            "without random slopes for the factors within participants: there would be "
             f"more than {MOST_EFFECTS}"
         )
     effects = ", ".join(f"({name})" for name in fitted.sds if name != "residual")

@@ -61,7 +61,7 @@ from labapp.analysis.inference import (
 from labapp.analysis.statistic import Statistic
 from labapp.study.design import MODEL
 
-EMPTY_CELL = "a group has no participant, so interactions between groups are not estimated"
+EMPTY_CELL = "a group has no participants, so interactions between groups are not estimated"
 TOO_FEW = "there are too few participants for the groups, or a covariate coincides with a group"
 CONDITION = "condition"
 F, CORRECTED = "ANOVA F", "ANOVA F, Greenhouse-Geisser"

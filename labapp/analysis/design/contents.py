@@ -231,8 +231,8 @@ ANALYSED_VALUES = (
 DEFINITIONS = {
     "Analyses by the design": (
         "Participants' means per cell. If every participant has a value in every cell, the test "
-        "is an analysis of variance with type III sums of squares, within participants also "
-        "with the Greenhouse-Geisser correction. If not, it is a linear mixed model with a "
+        "is an analysis of variance with type III sums of squares and, within participants, also "
+        "with the Greenhouse-Geisser correction. Otherwise, it is a linear mixed model with a "
         "random intercept for each participant (REML, Satterthwaite's degrees of freedom). All "
         "intervals are 95 % intervals; those of standardised effects come from noncentral "
         "distributions, and that of generalised eta squared is computed from that of partial "

@@ -234,7 +234,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     if len(effects) > 1 and sum(sizes) > MOST_EFFECTS:
         return outcome(name, why=f"there are more than {MOST_EFFECTS:,} random effects")
     if any(size >= len(y) for size in sizes):
-        return outcome(name, why="each random effect has one value")
+        return outcome(name, why="each random effect has only one value")
     unit = float(rest.std())
     problem = _Deviance(design.matrix, y / unit, effects)
     theta, converged = problem.best()

@@ -278,8 +278,8 @@ def _correlations(reviewed: Sequence[Statistic], results: StudyAnalyses) -> Html
         )  # fmt: skip
     heads = ("Outcome", "Other outcome", "n", "r", "95 % interval", "p")
     caption = (
-        "Correlations of the participants' means (Pearson). p is not corrected; differences "
-        "between groups are part of them."
+        "Correlations of the participants' means (Pearson). p is not corrected; the correlations "
+        "include differences between groups."
     )
     return table(heads, rows, numeric=range(2, 6), caption=caption)
 

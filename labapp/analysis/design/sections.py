@@ -492,7 +492,7 @@ def _further(tests: list[Statistic]) -> Html:
     caption = (
         "Further tests that the study chose in advance, with the participants who have a value "
         "in every cell. p is not corrected, and these tests do not decide any hypothesis. BF10 "
-        "says how many times more likely the data are if there is a difference than if there is "
+        "is how many times more likely the data are if there is a difference than if there is "
         "none."
     )
     return table(("Test", "Of", "Value", "df", "p"), rows, numeric=range(2, 5), caption=caption)

@@ -87,7 +87,9 @@ def refuse_bomb(entry: zipfile.ZipInfo) -> None:
     """Raises ValueError for an entry that is packed more tightly than real files are, or by a
     method of which the unpacked size is not known beforehand."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{_short(entry.filename)} is packed by a method that is not read")
+        raise ValueError(
+            f"{_short(entry.filename)} is compressed by a method that labapp cannot read"
+        )
     if entry.file_size > max(FREE, RATIO * entry.compress_size):
         raise ValueError(
             f"{_short(entry.filename)} would unpack from {entry.compress_size} to "

@@ -44,14 +44,14 @@ def npy(content: bytes) -> NDArray[Any]:
             warnings.simplefilter("ignore")  # of Python 2, whose files are read as well
             version = np.lib.format.read_magic(stream)
             if version not in _HEADERS:
-                raise ValueError(f"format {version} is not read")
+                raise ValueError(f"format {version} is not supported")
             shape, column_major, dtype = _HEADERS[version](stream)
     except _UNREADABLE as error:
         raise ValueError(f"its header is damaged ({type(error).__name__})") from error
     if dtype.hasobject:
         raise ValueError("it holds objects, which are pickles")
     if not dtype.itemsize:
-        raise ValueError(f"it holds {dtype}, of which any number has no bytes")
+        raise ValueError(f"it holds {dtype}, whose values have no bytes")
     rest = memoryview(content)[stream.tell() :]
     # Python's whole numbers do not overflow: a header cannot claim more than the bytes behind it.
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(rest):

@@ -105,7 +105,7 @@ def too_large(size: int | None, largest: int) -> UnreadableFileError:
     has = "is larger" if size is None else f"has {size} bytes, which is more"
     limit = f"{largest // MIB} MiB" if largest >= MIB else f"{largest} bytes"
     return UnreadableFileError(
-        errno.EFBIG, f"it {has} than the {limit} that are read of such a file"
+        errno.EFBIG, f"it {has} than the {limit} that labapp reads from such a file"
     )
 
 
@@ -160,6 +160,6 @@ def _strip_file_name(error: OSError) -> OSError:
         return UnreadableFileError(errno.ENAMETOOLONG, "its name is too long for a file")
     if error.errno == errno.ELOOP:
         return UnreadableFileError(
-            errno.ELOOP, "it is a link that leads to itself, or no link is followed here"
+            errno.ELOOP, "it is a link to itself, or links are not followed here"
         )
     return error

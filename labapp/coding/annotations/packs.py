@@ -198,8 +198,8 @@ def make_pack(
     if not own:
         raise AnnotationError(
             f"{rater} is assigned to nothing in {study.name} in the round {round}.",
-            todo="*Raters*, *Assign…* on the Coding page (labapp code assign "
-            f"{study.name} --raters {rater},…)",
+            todo="Assign sessions with *Raters*, *Assign…* on the Coding page (labapp code "
+            f"assign {study.name} --raters {rater},…).",
         )
     if not (books := codebooks_of(study)):
         raise AnnotationError(

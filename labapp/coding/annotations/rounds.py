@@ -563,8 +563,9 @@ def _refuse_drafts(drafts: Iterable[str]) -> None:
         raise AnnotationError(
             f"Not done yet: {names}.",
             safe="Nothing was locked.",
-            todo="When all is coded, click *Done* in the coding window, or *Raters* and *Done and "
-            "lock* on the Coding page for many sessions at once (`labapp code done`). Then lock.",
+            todo="When everything is coded, click *Done* in the coding window, or *Raters* and "
+            "*Done and lock* on the Coding page for many sessions at once (`labapp code done`). "
+            "Then lock.",
         )
 
 
@@ -659,7 +660,7 @@ def settle(
     or it cannot be written."""
     session = next((s for s in study_sessions(study).usable if s.name == difference.session), None)
     if session is None:
-        raise AnnotationError(f"{difference.session} is not there any more.")
+        raise AnnotationError(f"{difference.session} no longer exists.")
     raters = session.annotations.raters
     statuses = {name: raters[name].status_of(INDEPENDENT) for name in difference.marks}
     if unlocked := [name for name, status in statuses.items() if status != "locked"]:
@@ -687,7 +688,8 @@ def adjudicate_difference(
     tier = book.tier(difference.tier) if book else None
     if tier is not None and tier.exclusive and len(codes) > 1:
         raise AnnotationError(
-            f"Units have only one code of the tier {tier.name!r}, and these are {len(codes)}.",
+            f"A unit can have only one code of the tier {tier.name!r}, but {len(codes)} were "
+            "given.",
             safe="Nothing was settled.",
             todo="Choose one of them.",
         )

@@ -310,7 +310,7 @@ def read_anchored_redactions(record: Record) -> tuple[Redaction, ...]:
     except (RecordError, TypeError) as error:
         what = error.what if isinstance(error, RecordError) else str(error)
         raise AnnotationError(
-            f"Nobody can tell what is redacted of {record.name}: {what}",
+            f"It cannot be determined what is redacted in {record.name}: {what}",
             safe="No sound or text was released.",
             todo="Restore a copy of the data folder's anchor.",
         ) from error

@@ -268,7 +268,9 @@ def clock_of(
             return session, Message("times_session")
         if (clock := by_name.get(PurePosixPath(time).name)) is not None:
             return clock, Message("times_file", file=clock.name)
-        raise UsageError(f"There is no sound file {time!r}.", todo=f"Say --time with: {known}.")
+        raise UsageError(
+            f"There is no sound file {time!r}.", todo=f"Use --time with one of: {known}."
+        )
     if arrival.stamp is not None:
         if not arrival.stamp.sound:
             return session, Message("times_session_said")
@@ -316,7 +318,7 @@ def choose_codebook(study: Path, wanted: str) -> Codebook | None:
     if wanted in books or (not wanted and len(books) == 1):
         return books[wanted] if wanted else next(iter(books.values()))
     what = f"There is no codebook {wanted!r}." if wanted else "This study has several codebooks."
-    raise UsageError(what, todo=f"Say --codebook with: {', '.join(books) or 'none'}.")
+    raise UsageError(what, todo=f"Use --codebook with one of: {', '.join(books) or 'none'}.")
 
 
 def make_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str] = ()) -> Codebook:
@@ -542,9 +544,7 @@ place in it, in words."""
 def format_named(name: str) -> Format:
     """The format of that name. Raises UsageError."""
     if name not in FORMATS:
-        raise UsageError(
-            f"There is no format {name!r}.", todo=f"Take one of: {', '.join(FORMATS)}."
-        )
+        raise UsageError(f"There is no format {name!r}.", todo=f"Use one of: {', '.join(FORMATS)}.")
     return FORMATS[name]
 
 

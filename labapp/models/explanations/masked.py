@@ -139,7 +139,7 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
     if classes != told:
         raise StimuliError(
             f"The stimulus set {stimulus_set.id} has the classes {', '.join(classes)}, but "
-            f"{card.id} tells {', '.join(told)}.",
+            f"{card.id} distinguishes {', '.join(told)}.",
             todo="In method.classifier, name the model with which the set was made, or none.",
         )
 

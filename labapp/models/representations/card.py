@@ -268,7 +268,7 @@ class ModelCard(Part):
             self._check_imported()
             return self
         if self.shape is not None or self.chart is not None or self.backend != "torch":
-            raise ValueError("shape, chart and backend stand on cards of imported models alone")
+            raise ValueError("shape, chart and backend are only on cards of imported models")
         architecture = self.made_by
         drawn = "image" if self.display == "binary_image" else self.display
         if drawn != architecture.display:
@@ -301,7 +301,7 @@ class ModelCard(Part):
         if max(shape) > largest:
             raise ValueError(f"shape: at most {largest}, found {max(shape)}")
         if (self.chart is not None) != (axes == 1):
-            raise ValueError("chart: a series needs it, and nothing else has it")
+            raise ValueError("chart: required for a series, and allowed only there")
         if self.chart is not None and not self.chart.low < self.chart.high:
             raise ValueError("chart: the lower limit comes first")
 

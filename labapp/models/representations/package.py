@@ -280,7 +280,7 @@ def _load_closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Load
 def _load_trained(folder: Path, card: ModelCard, device: str | None, threads: int) -> LoadedDecoder:
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
-            f"The card in {folder} states no weights_sha256 and latents_sha256: "
+            f"The card in {folder} does not state weights_sha256 and latents_sha256, so "
             "labapp cannot check that its files are the right ones.",
             safe=_SAFE,
             todo="Get a fresh copy of the package.",

@@ -51,7 +51,7 @@ def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, CheckRe
         if path.exists():
             raise StimuliError(
                 f"There is a stimulus set {result.manifest.id!r} already, in {path}.",
-                todo="Give the new one another id; studies and records name the old one.",
+                todo="Give the new one another id; studies and records refer to the old one.",
             )
     return write(root / result.manifest.id, result.manifest, result.files), result
 

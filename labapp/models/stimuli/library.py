@@ -102,7 +102,7 @@ def find(reference: str | Path) -> Path:
         return folder
     if files.is_file(folder / HEADER):
         raise StimuliError(
-            f"The stimulus set in {name} consists of tables, which a study cannot name.",
+            f"The stimulus set in {name} consists of tables, which a study cannot refer to.",
             todo=f"Import it with `labapp stimuli import {name}`, and name the id in its {HEADER}.",
         )
     names = ", ".join(dict.fromkeys(path.name for path in set_folders())) or "none"

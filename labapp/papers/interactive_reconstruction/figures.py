@@ -219,7 +219,9 @@ def _brackets(
 def _caption(blocks: Sequence[PanelBlock]) -> str:
     within = any(block.group.within for block in blocks)
     sentences = [
-        "A point is a participant" + ("; grey lines join a participant's models" * within) + ".",
+        "Each point is a participant"
+        + ("; grey lines join the models of one participant" * within)
+        + ".",
         kit.STRIPS_READ,
         "" if _many(blocks) else "No value is cut off.",
         stars_told([pair for block in blocks for c in block.compared for pair in c.pairs]),
@@ -263,7 +265,7 @@ def stars_told(pairs: Sequence[Statistic]) -> str:
     of = " or ".join(tests)
     if not any(pair.stars for pair in pairs):
         enough = any(min(pair.n or 0, pair.n_2 or 0) >= SMALLEST for pair in pairs)
-        why = "" if enough else f", because fewer than {SMALLEST} values say too little"
+        why = "" if enough else f", because a test of fewer than {SMALLEST} values says too little"
         return f"No stars{why} ({of}; {limits})."
     return (
         f"Stars: p of {of}, not corrected for the number of tests, as in the paper ({limits}); "
@@ -481,7 +483,7 @@ def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFig
     if True in thirds:
         caption += " Dashed: guessing among low, medium and high."
     if False in thirds:
-        caption += " A discrete dial has as many choices as values, and no line."
+        caption += " A discrete dial has as many choices as values, so it has no line."
     caption += " Dials with the same number in two models have nothing in common."
     return ReportFigure(name, figure, label, caption)
 
@@ -620,7 +622,9 @@ def _pairs_caption(blocks: Sequence[PanelBlock]) -> str:
     if any(block.edges for block in blocks):
         sentences.append("Dark lines separate models with different numbers of dimensions.")
     if any(differences(block, comparison)[2] for block in blocks for comparison in block.compared):
-        sentences.append("Models that no participant met together were not tested.")
+        sentences.append(
+            "Models never shown to the same participant were not tested against each other."
+        )
     return " ".join(sentences)
 
 
@@ -642,9 +646,9 @@ def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure
             ax.set_ylim(*ends[_ratings_scale(compared.metric)])
     add_group_heading(figure, label, [block.group for block in blocks])
     shown = [(block, compared) for block in blocks for compared in block.compared]
-    caption = f"Diamond: mean; one point per participant, for up to {kit.POINTS_UP_TO}."
+    caption = f"Diamond: mean; one point per participant if there are at most {kit.POINTS_UP_TO}."
     if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
-        caption += f" Bar and line: mean ± sd (n − 1), from {SMALLEST} values on."
+        caption += f" Bar and line: mean ± sd (n − 1), if there are at least {SMALLEST} values."
     if any(compared.metric.column == "performance" for _, compared in shown):
         caption += " NASA-TLX: 100 is the most demanding; for Performance, failure."
     return ReportFigure(name, figure, label, caption)

@@ -36,21 +36,21 @@ DEFINITIONS = {
     "First and last questions": (
         "Of the n questions that count, the last (n − 1) / 2 (rounded down) minus the first "
         "ones; error AUC is per question. For single-dimension questions, only submitted ones "
-        "are used. Their sliders come in random order, so a change over time is also a change "
-        "between sliders."
+        "are used. Their sliders come in random order, so a change over time may also be a "
+        "difference between sliders."
     ),
     "Models compared": (
-        "As in Ross et al. 2021, if participants met several models: repeated-measures ANOVA "
+        "As in Ross et al. 2021, if participants saw several models: repeated-measures ANOVA "
         "with the participants who have a value for every model, and paired t tests with those "
-        "who have both models. If each participant met one model: one-way ANOVA and t tests "
-        "with pooled variance (if somebody came again with another model, the first counts). "
-        "Models that no participant met together are compared separately. All p are two-sided. "
-        "The corrected p is p times the number of all these tests in the analysis (Bonferroni); "
-        "the error as a sum and as a mean over the pixels counts once. Ours: partial and "
-        "generalised eta squared, d_z (mean difference / sd of the differences) and Hedges' g "
-        "(with the exact correction for small samples), with 95 % intervals from noncentral F "
-        "and t; tests by ranks (Friedman, Kruskal-Wallis, Wilcoxon, Mann-Whitney); the "
-        "Shapiro-Wilk test of residuals and differences, the Brown-Forsythe test of variances, "
+        "who have both models. If each participant saw only one model: one-way ANOVA and t tests "
+        "with pooled variance (if somebody came back and saw another model, only the first "
+        "counts). Models never shown to the same participant are compared separately. All p are "
+        "two-sided. The corrected p is p times the number of all these tests in the analysis "
+        "(Bonferroni); the error as a sum and as a mean over the pixels counts once. Ours: "
+        "partial and generalised eta squared, d_z (mean difference / sd of the differences) and "
+        "Hedges' g (with the exact correction for small samples), with 95 % intervals from "
+        "noncentral F and t; tests by ranks (Friedman, Kruskal-Wallis, Wilcoxon, Mann-Whitney); "
+        "the Shapiro-Wilk test of residuals and differences, the Brown-Forsythe test of variances, "
         "and Mauchly's test of sphericity (chi-square approximation) with the "
         "Greenhouse-Geisser correction; and, if a participant lacks a model, a linear mixed "
         "model with a random intercept for each participant (restricted maximum likelihood, "
@@ -67,8 +67,8 @@ DONE = (
 """Metrics of what participants do: what a program answers to a questionnaire says nothing of what
 people would, and error AUC as a mean repeats the sum."""
 _DESIGNS = {
-    True: "repeated-measures ANOVA and paired t tests where participants met several models",
-    False: "one-way ANOVA and independent t tests with pooled variance where each met one",
+    True: "repeated-measures ANOVA and paired t tests where participants saw several models",
+    False: "one-way ANOVA and independent t tests with pooled variance where each saw only one",
 }
 """Tests within participants, and between them."""
 

@@ -24,7 +24,7 @@ somebody who took part twice, with another model, counts with the first (5.2.2: 
 
 Also one metric over the models of a group: summaries, tests and effects (paper 000, section 6). As
 in the paper, the tests are repeated-measures ANOVA and paired t tests where participants met
-several models, one-way ANOVA and independent t tests with pooled variance where each met one. All
+several models, one-way ANOVA and independent t tests with pooled variance where each saw one. All
 else is ours.
 """
 
@@ -70,7 +70,7 @@ class StudyGroup:
     """Stages that are compared with each other: of one study and one task.
 
     models: ids in the order of the figures, of the least understood in the paper to the best where
-    it names them (AE, VAE, IG, TC, SS, GT), else by id. within: participants met several models, so
+    it names them (AE, VAE, IG, TC, SS, GT), else by id. within: participants saw several models, so
     that tests are paired; else each participant met one. first_only: so many met another one too,
     and count with their first.
     values: one row a participant and model; columns participant, session, model, stage, one column

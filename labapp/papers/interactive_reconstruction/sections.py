@@ -57,8 +57,8 @@ BESIDE = 3
 NOT_THEIRS = (
     "“Paper” gives the values that Ross et al. (CHI 2021) report for such a study, task and "
     "data set. They come from other participants and, unless their models were imported, from "
-    "other models of the same name. They are for orientation, and need not be reproduced. Their "
-    "standard deviations are those of the population (σ)."
+    "other models of the same name. They are for orientation only; the results here need not "
+    "match them. Their standard deviations are those of the population (σ)."
 )
 OF_CARDS = (
     "MSE, DCI and MIG come from the cards of the models with these ids on this computer. MSE is "
@@ -110,7 +110,7 @@ def about_models(models: Iterable[str]) -> Iterator[Html]:
     for why, standing in others.items():
         yield paragraph(
             f"{', '.join(standing)}: {why} The published tables (from Table 2 on) describe other "
-            "models; next to ours, they are for orientation.",
+            "models; they are shown next to ours for orientation.",
             "note",
         )
 
@@ -218,7 +218,7 @@ def _group(result: GroupResults) -> Iterator[Html]:
     if len(group.models) > 1:
         about += f" {tests}"
     if again := group.first_only:
-        about += f" {count(again, 'participant')} met another model too: the first counts."
+        about += f" {count(again, 'participant')} also saw another model; only the first counts."
     yield paragraph(about)
     names = [shown_name(model) for model in group.models]
     shown = names if len(set(names)) == len(names) else list(group.models)
@@ -366,7 +366,7 @@ def _contradictions(result: GroupResults) -> Iterator[Html]:
                 for what, models in about.items()
             ]
             notes.append(f"{' and '.join(cells)}: {note}")
-        yield paragraph(f"Of the paper's values: {'; '.join(notes)}.", "quiet")
+        yield paragraph(f"About the paper's values: {'; '.join(notes)}.", "quiet")
 
 
 def _list_printed(result: GroupResults, comparison: Compared) -> Iterator[paper.Printed]:
@@ -402,7 +402,7 @@ def checks(result: GroupResults, names: dict[str, str]) -> Html:
     parts = [paragraph(READ, "quiet"), _over_all(result)]
     if any(comparison.pairs for comparison in result.compared):
         parts.append(_pairs_checked(result, names))
-    return details("Assumption checks and tests that assume less (ours)", join_parts(parts))
+    return details("Assumption checks and tests with fewer assumptions (ours)", join_parts(parts))
 
 
 def _over_all(result: GroupResults) -> Html:

@@ -257,7 +257,7 @@ class FolderTree:
         """The path of a file. Raises RecordError for one outside the folder: a journal names the
         files of its session, and may be somebody else's work."""
         if name.startswith(("/", "\\")) or ".." in PurePosixPath(name).parts or "\0" in name:
-            raise _unreadable(name, ValueError("it does not lie in the session's folder"))
+            raise _unreadable(name, ValueError("it is not in the session's folder"))
         return self.path / name
 
     def below(self, prefix: str) -> FolderTree:

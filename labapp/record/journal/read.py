@@ -201,7 +201,7 @@ def _rows(stored: Iterable[Sequence[Any]]) -> list[Row]:
         # A flipped bit in the head of a stored row makes nothing of a number, or a number of a
         # text, which SQLite gives out although the column is declared otherwise.
         if not _TYPES[name].issuperset(map(type, column)):
-            raise sqlite3.DatabaseError(f"the column {name} holds a value that is none of its kind")
+            raise sqlite3.DatabaseError(f"the column {name} holds a value of another kind")
     once: Callable[[Any, Any], Any] = {}.setdefault
     for name in ("source", "kind", "stage"):
         columns[name] = tuple(map(once, columns[name], columns[name]))
@@ -382,7 +382,7 @@ def readable(source: str) -> Iterator[None]:
             f"({type(error).__name__}: {first[:200]}).",
             safe="It was only read; nothing was changed.",
             todo="Check it with `labapp sessions verify`, and leave it out for now. If it is "
-            "undamaged, this is a mistake in labapp: keep the session, and tell the person "
+            "undamaged, this is a fault in labapp: keep the session, and tell the person "
             "who looks after the program.",
         ) from error
 
@@ -622,7 +622,7 @@ def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, 
             continue
         if why := check.problem(event, payload):
             raise RecordError(
-                f"Event {event.seq} ({event.kind}) cannot be: {why}.",
+                f"Event {event.seq} ({event.kind}) is impossible: {why}.",
                 safe="The record was only read; nothing was changed.",
                 todo="The journal is damaged, or another program changed or made it: `labapp "
                 "sessions verify` shows more. Use another copy of it, and leave the session "

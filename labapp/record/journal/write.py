@@ -407,7 +407,7 @@ def _refuse_unreadable(unstamped: UnstampedEvent, text: str) -> None:
         raise JournalError(
             f"The event {payload.kind} was not stored: {why}.",
             safe="Everything before this is stored.",
-            todo="This is a mistake in labapp or in a package of a task: please report it.",
+            todo="This is a fault in labapp or in a package of a task: please report it.",
         ) from error
 
 

@@ -163,9 +163,9 @@ class Metadata:
                 "No licence was named" if license is None else f"No licence {license!r} is known"
             )
             raise UsageError(
-                f"{named}, and labapp does not choose one.",
+                f"{named}, and labapp does not choose one for you.",
                 safe=_NOTHING,
-                todo=f"Say --license with one of: {', '.join(LICENSES)}. Ask your institution or "
+                todo=f"Use --license with one of: {', '.join(LICENSES)}. Ask your institution or "
                 "your funder if you are not sure; CC0-1.0 and CC-BY-4.0 are usual for data.",
             )
         if not creators:

@@ -423,7 +423,7 @@ def pilot_words(each: ContrastPower) -> str:
     return (
         f"{told} Standard deviation of what the contrast compares: {pilot.sd:.3g}, 95 % interval "
         f"{pilot.sd_at(0.025):.3g} to {pilot.sd_at(0.975):.3g}, at most {pilot.sd_at(UPPER):.3g} "
-        f"with {percent(UPPER)} confidence; missing trials are part of it."
+        f"with {percent(UPPER)} confidence; this includes the effect of missing trials."
     )
 
 

@@ -76,8 +76,8 @@ def _distances(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
         "Distances between sampled pairs by model, with the recommended epsilon",
         f"{len(models[0].pairs):,} pairs of start and target per model, drawn as in the study. "
         "Line: the recommended epsilon for the data set; dashed: the value for this model "
-        "alone, if it differs; dotted: the study's present one. Left of the line, a question "
-        "would be solved before anybody did anything.",
+        "alone, if it differs; dotted: the study's present one. To the left of the line, a "
+        "question would already be solved at the start.",
     )
 
 
@@ -114,7 +114,7 @@ def _draw_reached(models: Sequence[Threshold], plan: Plan) -> ReportFigure:
         figure,
         "Best alignments reached by strategy and model, with the recommended target",
         "One point per question with a target that nobody reaches (chance: a pair before "
-        "anybody did anything); short bar: median. Line: the recommended target for the data "
+        "any slider is moved); short bar: median. Line: the recommended target for the data "
         "set; dashed: the value for this model alone, if it differs; dotted: the study's "
         "present one.",
     )

@@ -305,7 +305,10 @@ def _needs(powers: GroupPower) -> Table:
                 for goal in GOALS
             ]
             table.add_row(escape_markup(test.test), *cells)
-    table.caption = f"{powers.group.each}; in brackets 95 % of what other people of that kind give"
+    table.caption = (
+        f"{powers.group.each}; in brackets the range of 95 % of results with other people of "
+        "that kind"
+    )
     table.caption_justify = "left"
     return table
 

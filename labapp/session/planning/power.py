@@ -297,7 +297,7 @@ QUESTIONNAIRE = (
 
 
 TOO_FEW_MET = (
-    "its tests compare levels that no participant meets together, so the simulated participants "
+    "its tests compare levels that no participant sees both of, so the simulated participants "
     "cannot show their power"
 )
 

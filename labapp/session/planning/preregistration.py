@@ -96,7 +96,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
             f"{loaded.path}: there is nothing to register yet, because the study declares no "
             f"{lacking}.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
-            "file. `labapp studies schema` says what can stand there.",
+            "file. `labapp studies schema` shows what they can contain.",
         )
     made = datetime.now(UTC)
     sessions = 0 if data is None else sum(1 for _ in folder.sessions_of(data, study.id))
@@ -273,7 +273,7 @@ class _Facts:
         if self.design.sessions:
             yield f"{SESSION}, within participants: {_format_levels(self.design.sessions)}"
             needed = count(Visits.of(self.design).needed, "session")
-            yield f"A participant is analysed who completed at least {needed}"
+            yield f"Participants are analysed if they completed at least {needed}"
 
     def _conditions(self) -> str:
         some = conditions(self.loaded)
@@ -469,7 +469,7 @@ class _Facts:
             f"the smallest difference that matters in {outcome} is {_smallest(effect)}"
             for outcome, effect, _ in self.plan.smallest_effects()
         ]
-        why = YOURS.format("why so many, for example from the power curves of `labapp plan`")
+        why = YOURS.format("why this number, for example from the power curves of `labapp plan`")
         return f"For the contrasts, {'; '.join(effects)}. {why}" if effects else why
 
     def _type(self) -> str:
@@ -516,7 +516,7 @@ class _Facts:
     def _missing(self) -> str:
         missing = self.study.missing
         scale = (
-            "A scale with an answer missing is left out."
+            "Scales with a missing answer are left out."
             if missing.scale_items is None
             else "A mean or sum is computed from the answered items if at least "
             f"{missing.scale_items.at_least} of them are answered (all, if it has fewer "
@@ -531,7 +531,7 @@ class _Facts:
     def _exploratory(self) -> str:
         named = [h.text for h in self.study.hypotheses if h.role == "exploratory"]
         listed = f" Named beforehand: {'; '.join(named)}." if named else ""
-        return f"Whatever is not named here is exploratory, and reported as such.{listed}"
+        return f"Everything that is not named here is exploratory and is reported as such.{listed}"
 
 
 def _format_levels(levels: Sequence[Any]) -> str:

@@ -69,9 +69,9 @@ RULE = (
     f"{CHANCE * 100:g} % of the sampled pairs of start and target have from the start; epsilon "
     "is 1 minus this value. No target above 95 % is recommended. The simulated participants are "
     "not stopped at a target. With a lower target, people would succeed by luck; with a higher "
-    "one, those who understand would miss it because it is too precise. Next to it is the value "
-    "that best separates the best alignments of those who understand from those of people who "
-    "only try, by balanced accuracy, as in a calibration with people."
+    "one, those who understand would miss it because it is too precise. The value next to it is "
+    "the one that best separates the best alignments of those who understand from those of "
+    "people who only try, by balanced accuracy, as in a calibration with people."
 )
 HARDLY = 0.25
 """Below this difference between the shares of understood and stumbled-upon questions the target

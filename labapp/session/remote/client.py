@@ -474,7 +474,7 @@ class Link:
             return
         with partial.open("rb") as file:
             if hashlib.file_digest(file, "sha256").digest() != piece.sha256:
-                raise wire.WireError("A file came damaged.")
+                raise wire.WireError("A file arrived damaged.")
         partial.replace(path)
         self._files[piece.sha256] = path
 

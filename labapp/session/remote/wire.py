@@ -385,7 +385,7 @@ def decoder(kind: Any) -> Callable[[bytes | str], Any]:
     def read(content: bytes | str) -> Any:
         try:
             if isinstance(content, str):
-                raise WireError("A text came in place of a message.")
+                raise WireError("Text was received instead of a message.")
             return reads.decode(content)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise WireError(f"A message could not be read: {error}.") from error

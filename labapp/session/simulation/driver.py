@@ -103,7 +103,7 @@ class DriverWatch:
             f"The simulated participant made no progress for {STILL_S:.0f} s of session time, "
             f"{where}.",
             safe="The session is closed, and everything up to then is recorded.",
-            todo="Check this place of the study. If a person can continue there, report it.",
+            todo="Check this part of the study. If a person can continue there, report it.",
         )
 
 

@@ -406,7 +406,7 @@ def check_job(study: str, participants: int | None, strategy: str | None, out: P
 def does_not_fill() -> SessionError:
     """What is told when nobody is included any more."""
     return SessionError(
-        f"None of the last {IN_VAIN} participants is included, so the study never fills up.",
+        f"None of the last {IN_VAIN} participants was included, so the study never fills up.",
         safe="The sessions so far are in the folder.",
         todo="Simulate fewer careless participants, or look at the rules of inclusion.",
     )

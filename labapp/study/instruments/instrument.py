@@ -81,22 +81,23 @@ REVERSE_UNKNOWN = "reverse names {!r}, which is not among its ratings"
 
 class Score(Strict):
     """One score: the mean or the sum of ratings, how often an option was chosen, a weighted mean of
-    other scores, or what the rule of a package makes. Exactly one of these is said.
+    other scores, or the result of a package's rule. Exactly one of these is given.
 
     Attributes
     ----------
-    mean : numbers by the ids of their items, such as ratings, all from and to the same number, of
-        which the mean is taken; the id of a matrix stands for all its rows.
-    sum : such numbers, which are added up.
+    mean : the ids of items with numbers, such as ratings, whose mean is taken; all must have the
+        same lowest and highest number. The id of a matrix means all its rows.
+    sum : the ids of such items, whose numbers are added up.
     reverse : those of them that are reverse-scored: the highest number counts as the lowest.
-    start : what the lowest number counts; by default itself.
+    start : what the lowest number counts as (default: itself).
     times : what the mean or sum is multiplied by.
     chosen : the option to count.
     among : the choice items in which it is counted (default: all of the questionnaire).
-    weighted : by score of this questionnaire the score that is its weight; of this questionnaire or
-        of another one that asks about the same stage, or else about the whole session.
-    rule : a rule that a package brings (`rules.ScoringRule`).
-    items : what the rule makes its score of, by the ids of the items.
+    weighted : for each score of this questionnaire, the score that is its weight, from this
+        questionnaire or from another one that asks about the same stage or, failing that, the whole
+        session.
+    rule : a rule from a package (`rules.ScoringRule`).
+    items : the ids of the items from which the rule computes its score.
     settings : further settings of the rule.
     meaning : the meaning of its ends.
     numbers : the lowest and the highest number of its ratings; set by the questionnaire.
@@ -130,7 +131,7 @@ class Score(Strict):
                 "one of mean, sum, chosen, weighted or rule, and `among` only with chosen"
             )
         if self.rule is None and (self.items or self.settings):
-            raise ValueError("items and settings beside rule alone")
+            raise ValueError("items and settings only together with rule")
         if self.rule is not None and (self.rule not in RULES or self.rule in RULES.shipped):
             brought = ", ".join(RULES.brought) or "none"
             raise ValueError(

@@ -158,10 +158,10 @@ class Picture(Strict):
 
     Attributes
     ----------
-    file : its name in the study's folder, such as `pictures/heatmap.png`: PNG, JPEG or WebP.
+    file : the path in the study's folder, such as `pictures/heatmap.png`: PNG, JPEG or WebP.
     alt : what it shows, for people who cannot see it.
-    width : in logical pixels; by default as many as the picture has, and never more than there is
-        room for.
+    width : in logical pixels (default: the picture's own width), and never wider than there is room
+        for.
     """
 
     model_config = ConfigDict(json_schema_extra=_with_name_alone)
@@ -176,9 +176,9 @@ class Sound(Strict):
 
     Attributes
     ----------
-    file : its name in the study's folder, such as `sounds/alarm.wav`: WAV, FLAC, Ogg or MP3.
-    alt : what it is called, for people who hear the screen.
-    plays : how often it can be played; by default as often as the participant likes. A pause does
+    file : the path in the study's folder, such as `sounds/alarm.wav`: WAV, FLAC, Ogg or MP3.
+    alt : its name, for people who use a screen reader.
+    plays : how often it can be played (default: as often as the participant likes). A pause does
         not count.
     heard : whether it must be heard to its end before the item can be answered.
     """
@@ -202,21 +202,21 @@ Media = Annotated[
 
 
 class Check(Strict):
-    """A check of an item. In a file an attention check is its right answer alone: nothing tells the
-    participant of it. With more than that it is a comprehension check: the answer is judged as the
-    participant goes on, a wrong one can be changed as often as there are attempts, and then the
-    right ones can no longer be changed.
+    """A check of an item. In a file, an attention check is only its right answer, and the
+    participant does not see that it is a check. With more keys it is a comprehension check: the
+    answer is judged when the participant continues, a wrong answer can be changed while attempts
+    are left, and right answers can then no longer be changed.
 
     Attributes
     ----------
-    right : the right answer, or the list of right ones; of `choices` all that are to be chosen; of
-        an item with several parts the value of each: `{apple: 1, pear: 2}`.
+    right : the right answer, or the list of right ones; for `choices`, all options that must be
+        chosen; for an item with several parts, the value of each: `{apple: 1, pear: 2}`.
     attempts : how often the participant may answer; 1 by default.
-    feedback : what is shown with a wrong answer, such as where the right one can be found.
-    repeat : whether a wrong answer leads back to the first page of the questionnaire, as long as an
-        attempt is left, so that the text there is read again.
-    failed : what happens after the last wrong answer: the session goes on (`go_on`), or it ends
-        (`end`). A participant who failed is left out of the analysis by `failed_checks_above` of
+    feedback : what is shown after a wrong answer, such as where to find the right one.
+    repeat : whether a wrong answer, while attempts are left, leads back to the first page of the
+        questionnaire, so that the participant reads its text again.
+    failed : what happens after the last wrong answer: the session continues (`go_on`) or ends
+        (`end`). To leave participants who failed out of the analysis, use `failed_checks_above` in
         a rule of `exclude`.
     """
 

@@ -330,7 +330,7 @@ class _Draws:
                 raise IncompatibleStimuliError(
                     "changes",
                     f"{changes.file} names the picture {listed.picture!r} and the concept "
-                    f"{listed.concept!r}, and the stimulus set {manifest.id} has not both",
+                    f"{listed.concept!r}, but the stimulus set {manifest.id} does not have both",
                     "Draw the file again for this set.",
                 )
             place = places[listed.picture]
@@ -462,8 +462,8 @@ class _Draws:
             if not manifest.invented:
                 raise IncompatibleStimuliError(
                     "class_names",
-                    f"the names of the stimulus set {manifest.id} are not invented: given to other "
-                    "classes they would be wrong",
+                    f"the names of the stimulus set {manifest.id} are not invented; given to other "
+                    "classes, they would be wrong",
                     "Write class_names: as_listed.",
                 )
             names = self._draw_names(names)

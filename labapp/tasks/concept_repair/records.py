@@ -445,32 +445,32 @@ REPAIRS = of(
     *columns_in("""
         yes foresee: the model's answers to its changes were forecast before they were shown
         whole n_concepts: concepts that could be set
-        whole n_concepts_wrong: of these, concepts that the model has wrong when left alone
+        whole n_concepts_wrong: how many of these the model gets wrong when left alone
         whole n_classes: classes that the model tells apart
         text outcome: done, gave_up, time_expired (the picture's limit) or as in the table trials
         text answer_alone: id of the class that the model answers when left alone
         yes correct_alone: that answer is right
-        text answer_end: its answer as the picture was left
+        text answer_end: its answer when the participant left the picture
         yes correct_end: that answer is right
-        yes success: the picture was left by Done, and its answer is right; empty with instruction
+        yes success: the picture was left with Done, and the answer is right; empty with instruction
             foresight
         whole gain: right at the end less right when left alone: 1, 0 or -1; empty with instruction
             foresight
         whole n_changes: settings of a concept by the participant, in either direction, including
             those taken back; here and below, without those of the plan
         whole n_corrections: settings against what the model believes
-        whole n_corrections_right: of these, to the true value
-        whole n_confirmations: settings to what the model believes already
-        whole n_confirmations_right: of these, to the true value
+        whole n_corrections_right: how many of these corrections were to the true value
+        whole n_confirmations: settings to what the model already believes
+        whole n_confirmations_right: how many of these confirmations were to the true value
         whole n_released: times a concept was set back to what the model has
         whole n_undone: changes that were taken back
-        whole n_set_end: concepts that were set, either way, as the picture was left
-        whole n_concepts_wrong_end: concepts that were wrong as it was left, by the setting, else by
-            the belief
+        whole n_set_end: concepts that were set, either way, when the picture was left
+        whole n_concepts_wrong_end: concepts that were wrong when it was left, by the setting if
+            there is one, or else by the belief
         whole n_harms: settings of a concept to its true value that turned a right answer wrong
-        yes touched: the participant chose a change, also where the limit came before it was shown
+        yes touched: the participant chose a change, even if time ran out before it was shown
         whole n_foretold: answers that were forecast and not seen before, see concept_changes
-        whole n_foretold_correct: of these, those that came
+        whole n_foretold_correct: how many of these forecasts were correct
         seconds first_change_s: from the picture's appearance to the first change that the
             participant chose, before any forecast of it
         seconds response_s: from its appearance to its end, without pauses and gaps
@@ -518,14 +518,15 @@ CONCEPT_CHANGES = of(
         text concept: id of the concept
         whole concept_number: its place among the concepts of the model, from 1
         text change_kind: correction (set against the model's belief), confirmation (set to what it
-            believes), release (back to what the model has) or undo
-        text state_before: model (as the model has it), off or on
+            believes), release (back to the model's value) or undo
+        text state_before: model (the model's own value), off or on
         text state_after: model, off or on
-        yes state_correct: it was set to what is true; empty of releases and of undoing
+        yes state_correct: it was set to the true value; empty for releases and undoing
         yes undone: the change was taken back later
-        yes given: the change was given by the plan
-        yes shown: the model's answer to it was shown; else it was withheld, and is here by the plan
-        text change_type: of a given change, what the answer does beside what the rule card says:
+        yes given: the change was part of the plan
+        yes shown: the model's answer to it was shown; if false, it was withheld, and the answer
+            here comes from the plan
+        text change_type: for a given change, what the answer does compared with the rule card:
             follows (the card says that it moves, and it does so), stays (the card says that it
             stays, and it does), leaks (the card says that it stays, and it moves), holds (the card
             says that it moves, and it stays) or strays (it moves to another class than the card
@@ -535,20 +536,19 @@ CONCEPT_CHANGES = of(
         yes correct_before: the answer before was right
         yes correct_after: the answer then was right
         number p_truth_after [0-1]: the model's probability of the true class then
-        yes harm: the answer was right before and is wrong after a concept was set to what is true;
-            empty of other changes
+        yes harm: the answer was right before and is wrong after a concept was set to its true
+            value; empty for other changes
         text foretold: id of the class that was forecast, also if that was “the same”
-        yes foretold_same: “the same” was foretold
+        yes foretold_same: “the same” was forecast
         yes sure: the participant was sure of it
         yes foretold_correct: the forecast class was the answer
         yes seen_before: the answer to these states of the picture's concepts had been on the screen
             before, even before the stage began again, so the participant may remember it
-        number chance [0-1]: how often a guess among the classes is right
-        text side_effects: ids of other concepts of which the answer says the opposite then, with ;
-            between them: the class before is made by the one state of the concept and the class
-            after by the other; empty for none, and where classes do not say which concepts make
-            them
-        whole n_side_effects: how many; empty where classes do not say it, and of undoing
+        number chance [0-1]: probability that a guess among the classes is right
+        text side_effects: ids of other concepts for which the answer then implies the opposite,
+            with ; between them: the class before requires one state of the concept and the class
+            after the other; empty for none, and if classes do not state which concepts define them
+        whole n_side_effects: number of these; empty if classes do not state it, and for undoing
         number deviation_mean [0-1]: mean over the other concepts of the absolute deviation of the
             concept that was set, see the table concept_purities
         number deviation_largest [0-1]: the largest of these
@@ -590,15 +590,15 @@ CONCEPT_GRIDS = of(
     *_MODEL,
     *columns_in("""
         text concept: id of the concept that is set
-        text other: id of the concept that is said to change with it
-        yes ticked: the participant says so
-        whole ticks: times the pair was ticked, or its tick taken away
-        yes nothing: the participant says that no switch changes anything else; without this and
-            without a tick nothing was said, which earlier versions allowed
-        number deviation: of the pair, see the table concept_purities
-        whole n_set: times the concept was set in that stage, also by the plan, and also before the
-            stage began again: what was met then was met
-        whole n_side_effects: of these, times that had a side effect on the other
+        text other: id of the concept that might change with it
+        yes ticked: the participant says that it does
+        whole ticks: times the pair was ticked or unticked
+        yes nothing: the participant says that no switch changes anything else; if there is no tick
+            either, the question was not answered, which earlier versions allowed
+        number deviation: deviation of the pair, see the table concept_purities
+        whole n_set: times the concept was set in that stage, including settings by the plan and
+            those before the stage was restarted, since the participant saw them too
+        whole n_side_effects: how many of these had a side effect on the other
         seconds response_s: from the grid's appearance to Next, without pauses and gaps
         yes excluded: an attempt that does not count
     """),
@@ -620,8 +620,8 @@ CONCEPT_MODELS = of(
     text("learner", "name of its method"),
     number("task_accuracy", "on its test photos", "%"),
     number("concept_accuracy", "mean over concepts", "%"),
-    text("measure", "name of a measure, such as ois; empty where the set has none"),
-    number("value", "what it says of the model"),
+    text("measure", "name of a measure, such as ois; empty if the set has none"),
+    number("value", "the value of the measure for this model"),
     via=("repaired",),
 )
 """A row per model and measure, no matter who met it."""
@@ -630,11 +630,11 @@ CONCEPT_PURITIES = of(
     Purity,
     text("study", "id of the study"),
     *_MODEL,
-    text("concept", "id of the concept whose code tells"),
-    text("other", "id of the concept that is told"),
-    number("purity", "area under the ROC curve of telling it from the model's code", "0-1"),
+    text("concept", "id of the concept whose code is used"),
+    text("other", "id of the concept that is predicted"),
+    number("purity", "area under the ROC curve of predicting it from the model's code", "0-1"),
     number("oracle", "the same from the true concept", "0-1"),
-    number("deviation", "purity less oracle"),
+    number("deviation", "purity minus oracle"),
     via=("repaired",),
     concept=lambda row: row.repaired.concepts[row.concept].id,
     other=lambda row: row.repaired.concepts[row.other].id,
@@ -651,9 +651,12 @@ CONCEPT_CURVES = of(
     text("picture", "id of the picture in its stimulus set"),
     text("item", "what corrections do to the picture, see the table repairs"),
     text("sample", "matched or natural"),
-    whole("n_set", "concepts that are set to what is true"),
-    number("correct_any", "share of all sets of so many concepts with a right answer", "0-1"),
-    yes("correct_in_order", "the answer with so many concepts set in the order of the set"),
+    whole("n_set", "concepts that are set to their true values"),
+    number("correct_any", "share of all sets of this many concepts with a right answer", "0-1"),
+    yes(
+        "correct_in_order",
+        "the answer is right with this many concepts set in the order of the set",
+    ),
     yes(
         "correct_wrong_first",
         "the same where those that the model has wrong come first, in the order of the set",
@@ -687,12 +690,12 @@ class PictureStage:
 _STAGES = of(
     PictureStage,
     *columns_in("""
-        number success_rate [0-1]: share of pictures left by Done with a right answer
+        number success_rate [0-1]: share of pictures finished with Done and a correct answer
         number gain [-1 to 1]: mean gain of the pictures; see the table repairs
         number harm_rate [0-1]: share of settings to the true value that made a right answer wrong;
             empty without such settings
-        number foretold_rate [0-1]: share of forecasts that were correct; without answers seen
-            before
+        number foretold_rate [0-1]: share of forecasts that were correct; answers seen before are
+            excluded
     """),
     success_rate=lambda stage: mean(repair.success for repair in stage.repairs),
     gain=lambda stage: mean(repair.gain for repair in stage.repairs),

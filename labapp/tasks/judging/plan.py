@@ -317,7 +317,9 @@ class Exercise(Strict):
         try:
             _ = self.mistake
         except (IndexError, ValueError) as error:
-            raise ValueError("its first wrong step is none that is asked about") from error
+            raise ValueError(
+                "its first wrong step is not among those that are asked about"
+            ) from error
         return self
 
 

@@ -134,7 +134,7 @@ class JudgingStages(AdaptiveStages, StimulusStages):
     @classmethod
     def _below_labels(cls, marks: bool, info: ValidationInfo) -> bool:
         if marks and not info.data.get("labels"):
-            raise ValueError("true only with labels: true, below which they stand")
+            raise ValueError("true only with labels: true, because they are shown below the labels")
         return marks
 
     @field_validator("labels")

@@ -294,8 +294,8 @@ _WHERE = of(
         "path-agreement, path-first-step, or warm-up (exercises with a decision tree)",
     ),
     text("method", "name of the explanation method"),
-    yes("labels", "the true class was told"),
-    yes("invented", "the names of the classes are made up: nobody knew them before"),
+    yes("labels", "the true class was shown"),
+    yes("invented", "the names of the classes are invented, so nobody knew them before"),
     whole("set", "number of the set of photos; empty in the warm-up"),
     whole("trial", "place of the photo in its stage, from 1"),
     whole("attempt", "attempt at the photo, from 1"),
@@ -320,13 +320,13 @@ ANSWERS_TO = (
         whole output_confidence [1-5]: 1 not confident at all to 5 completely confident
         whole distinction: which class is correct: place among the options, from 1
         whole distinction_confidence [1-5]: 1 not confident at all to 5 completely confident
-        whole agreement [1-4]: what is thought of the prediction: 1 fairly, 2 somewhat confident
-            that it is incorrect, 3 somewhat, 4 fairly confident that it is correct
+        whole agreement [1-4]: opinion of the prediction: 1 fairly, 2 somewhat confident that it is
+            incorrect, 3 somewhat, 4 fairly confident that it is correct
         whole step_1: the last step but one of the tree: 1 absent, 2 present
         whole step_2_absent: the last step, reached by absent: 1 absent, 2 present
         whole step_2_present: the last step, reached by present: 1 absent, 2 present
-        whole first_step: the first step disagreed with, from 1; one more than there are steps:
-            agreed with all
+        whole first_step: the first step that the participant disagreed with, from 1; the number of
+            steps plus 1: agreed with all
         whole verdict: warm-up: 1 the prediction is incorrect, 2 it is correct
         whole mistake: warm-up: the first mistake: 1 colour, 2 count, 3 shape, 4 none
     """),
@@ -343,29 +343,30 @@ JUDGEMENTS = of(
     *WHO,
     *_WHERE,
     *columns_in("""
-        text picture: the picture of the photo, as the stimulus set names it
-        text options: ids of the classes to choose from, in their order, with ; between them; with
-            the last two steps of a tree those at their four ends, absent-absent first
-        whole first_wrong: the first step after which the true class is out of reach; empty: none
+        text picture: the picture of the photo, by its name in the stimulus set
+        text options: ids of the classes to choose from, in their order, with ; between them; for
+            the last two steps of a tree, the classes at their four ends, absent-absent first
+        whole first_wrong: the first step after which the true class is out of reach; empty if there
+            is none
         whole n_steps: steps of the path that are shown as decided; empty without a path
         text outcome: judged, time_expired, stage_skipped (by the moderator) or interrupted
-        yes judged: every question was answered and the answers were handed in
+        yes judged: every question was answered and the answers were submitted
     """),
     *map(_answer_to, ANSWERS_TO),
     *columns_in("""
-        text chosen: id of the class believed correct; empty where none is chosen
+        text chosen: id of the class believed correct; empty if none was chosen
         yes believed_correct: the agreement is 3 or 4
         yes right_output: the class that the model predicts was found
-        yes right_distinction: the correct class was found; with two steps of a tree: both answered
-            as the model does
+        yes right_distinction: the correct class was found; for two steps of a tree: both were
+            answered like the model
         yes right_agreement: believed correct if and only if the model is right
         yes right_first_step: the first step disagreed with is the first wrong one (or none is)
-        text first_step_error: exact, too_early or too_late: the first step disagreed with against
-            the first wrong one, agreement with all counting as one step after the last
-        yes right_verdict: warm-up: the prediction was rightly judged
+        text first_step_error: exact, too_early or too_late: the first step disagreed with compared
+            with the first wrong one, where agreement with all counts as one step after the last
+        yes right_verdict: warm-up: the prediction was judged correctly
         yes right_mistake: warm-up: the first wrong step was found
-        seconds duration_s: from the photo's appearance to the answers handed in, without pauses and
-            gaps
+        seconds duration_s: from the photo's appearance to the submission of the answers, without
+            pauses and gaps
         seconds elapsed_s: the same with pauses and gaps
     """),
     since_start("first_answer_s", "from the photo's appearance to the first answer"),
@@ -379,8 +380,8 @@ JUDGEMENTS = of(
         seconds description_s: how long the description was open over the photo, wherever it was
             opened, without pauses and gaps
         whole n_tree_opened: times the picture of the whole tree was opened
-        text answered_with: inputs that answered, with ; between them
-        text facts: what else the stimulus set knows of the photo (JSON)
+        text answered_with: input devices used for answers, with ; between them
+        text facts: what else the stimulus set contains about the photo (JSON)
         seconds started_session_s: session time (pauses included) of the photo's appearance
     """),
     STALLED,

@@ -54,10 +54,10 @@ class ReconstructionRows(TaskRows):
 COURSE = (
     CourseRow(
         TutorialDialMoved.kind,
-        "A dial of the tutorial was moved to value.",
+        "A slider of the tutorial was moved to value.",
         lambda payload: {
             "value": payload.value,
-            "text": f"box {payload.box + 1}, dial {payload.dimension + 1}",
+            "text": f"box {payload.box + 1}, slider {payload.dimension + 1}",
         },
         behind=PageTurned.kind,
     ),
@@ -68,17 +68,17 @@ FILES = TaskFiles(
     label="reconstruction",
     readme="`sub-*/ses-*/beh/*_task-reconstruction_beh.tsv`: one row per question (start, "
     "target, outcome, durations, movement, error). `*_task-reconstruction_events.tsv`: stages, "
-    "questions, movements of the dials and pictures on one timeline.",
-    description="Interactive reconstruction: the participant moves the dials of a representation "
+    "questions, movements of the sliders and pictures on one timeline.",
+    description="Interactive reconstruction: the participant moves the sliders of a representation "
     "until its picture is aligned with a target picture (Ross, Chen, Hang, Glassman and "
     "Doshi-Velez, Evaluating the Interpretability of Generative Models by Interactive "
     "Reconstruction, 2021).",
     left_out=("task",),
     event_columns=(
-        Column("dimension", "The dial, from 1 as on the screen."),
+        Column("dimension", "The slider, from 1 as on the screen."),
         Column(
             "value",
-            "dial_moved: the dial's new value (of a discrete dial the index, from 0); mark: far "
+            "dial_moved: the slider's new value (index from 0 if it is discrete); mark: far "
             "(far away) or close (close enough); overlay: on or not; skip_offered: active time in "
             "s; time_expired: the limit in s.",
         ),
@@ -89,19 +89,21 @@ FILES = TaskFiles(
         Column("alignment", "Alignment with the target, 1 - distance.", "0-1"),
         Column("error_sum", "Sum over pixels of squared differences from the target's picture."),
         Column("error_mean", "Mean over pixels of squared differences from the target's picture."),
-        Column("z_seq", "Dial state of the question that a picture belongs to (changes, from 1)."),
+        Column(
+            "z_seq", "Slider state of the question that a picture belongs to (changes, from 1)."
+        ),
         Column("text", "What was typed, on one line."),
     ),
     types={
         "stage": STAGE_TYPE,
         "trial": "A question, from when the pictures appear to Next, Skip or another end.",
-        "dial_selected": "A dial was taken hold of.",
-        "dial_moved": "A dial was moved to a new value.",
-        "picture": "The picture of the dials was decoded and compared with the target.",
-        "solved": "The alignment reached the target; the dials are locked.",
+        "dial_selected": "A slider was grabbed.",
+        "dial_moved": "A slider was moved to a new value.",
+        "picture": "The picture of the sliders was decoded and compared with the target.",
+        "solved": "The alignment reached the target; the sliders are locked.",
         "mark": "The participant of a calibration said how near the pictures are.",
         "overlay": "Switched between side by side (false) and overlay (true).",
-        "label": "A dial was renamed.",
+        "label": "A slider was renamed.",
         "skip_offered": "Skip became available.",
         "time_expired": TIME_EXPIRED_TYPE,
     },

@@ -24,8 +24,8 @@ class TrialDrawn(Payload):
 
     Attributes
     ----------
-    z_start : the dial state that it begins with, a number a dial.
-    z_target : the dial state of the target.
+    z_start : the slider positions that it begins with, one number per slider.
+    z_target : the slider positions of the target.
     redrawn : how many pairs were drawn for the question before this one. They would have been
         solved before the first move, and nobody saw them.
     """
@@ -57,12 +57,12 @@ class TrialStarted(TargetShown):
 
 @kind("dial.moved", frequent=True, of_trial=True)
 class DialMoved(Activity, DialTurned):
-    """A dial was moved to a new value.
+    """A slider was moved to a new value.
 
     Attributes
     ----------
     z_seq : counts the changes of a question, from 1.
-    dimension : which dial, from 0.
+    dimension : which slider, from 0.
     value : where it stands; of a discrete dimension its index.
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
@@ -81,11 +81,11 @@ class DialMoved(Activity, DialTurned):
 
 @kind("dial.selected", of_trial=True)
 class DialSelected(Activity):
-    """A dial was taken hold of (pressed, or reached by keyboard).
+    """A slider was grabbed (pressed, or reached by keyboard).
 
     Attributes
     ----------
-    dimension : which dial, from 0.
+    dimension : which slider, from 0.
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
 
@@ -98,11 +98,11 @@ class DialSelected(Activity):
 
 @kind("picture.decoded", frequent=True, of_trial=True)
 class PictureDecoded(Comparison):
-    """The picture of a dial state was decoded and compared with the target.
+    """The picture of slider positions was decoded and compared with the target.
 
     Attributes
     ----------
-    z_seq : the change of a dial that led to it, see dial.moved.
+    z_seq : the change of a slider that led to it, see dial.moved.
     error_sum, error_mean : sum and mean over pixels of squared differences between picture and
         target.
     """
@@ -115,12 +115,12 @@ class PictureDecoded(Comparison):
 
 @kind("trial.solved", durable=True, of_trial=True)
 class TrialSolved(Payload):
-    """The alignment reached the target; the dials are set to that state and locked.
+    """The alignment reached the target; the sliders are set to that state and locked.
 
     Attributes
     ----------
-    z_seq : the change of a dial that led to it, see dial.moved.
-    z : the dial state, a number a dial.
+    z_seq : the change of a slider that led to it, see dial.moved.
+    z : the slider positions, one number per slider.
     alignment : of its picture and the target, 0-1.
     """
 
@@ -139,7 +139,7 @@ class AlignmentMarked(Activity):
     Attributes
     ----------
     mark : far (far away) or close (close enough).
-    z_seq : the change of a dial that led to the picture then on the screen, see dial.moved.
+    z_seq : the change of a slider that led to the picture then on the screen, see dial.moved.
     alignment : of that picture and the target, 0-1.
     """
 
@@ -162,11 +162,11 @@ class OverlayToggled(Activity):
 
 @kind("label.edited", durable=True, of_trial=True)
 class LabelEdited(Activity):
-    """The participant renamed a dial; kept within the stage.
+    """The participant renamed a slider; kept within the stage.
 
     Attributes
     ----------
-    dimension : which dial, from 0.
+    dimension : which slider, from 0.
     text : its name from here on.
     """
 
@@ -191,12 +191,12 @@ class SkipOffered(Payload):
 
 @kind("tutorial.dial_moved")
 class TutorialDialMoved(DialTurned):
-    """A dial of one of the tutorial's boxes was moved.
+    """A slider in one of the tutorial's boxes was moved.
 
     Attributes
     ----------
     box : which box, from 0.
-    dimension : which of its dials, from 0.
+    dimension : which of its sliders, from 0.
     value : where it stands; of a discrete dimension its index.
     """
 
@@ -210,7 +210,7 @@ class TutorialDialMoved(DialTurned):
             box = boxes[self.box]
             if isinstance(box, dict) and self.dimension < len(box.get("dimensions", ())):
                 return ""
-        return f"the tutorial has no dial {self.dimension} in a box {self.box}"
+        return f"the tutorial has no slider {self.dimension} in a box {self.box}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Presented(Command):
 
 @dataclass(frozen=True, slots=True)
 class MoveDial(Command):
-    """Set a dial to a value (or a discrete dial to an index)."""
+    """Set a slider to a value (or a discrete slider to an index)."""
 
     dimension: int
     value: float
@@ -233,7 +233,7 @@ class MoveDial(Command):
 
 @dataclass(frozen=True, slots=True)
 class SelectDial(Command):
-    """Take hold of a dial without moving it."""
+    """Take hold of a slider without moving it."""
 
     dimension: int
     device: str
@@ -241,7 +241,7 @@ class SelectDial(Command):
 
 @dataclass(frozen=True, slots=True)
 class Decoded(Command):
-    """The runner decoded dial state z_seq, whose values were z."""
+    """The runner decoded slider positions z_seq, whose values were z."""
 
     z_seq: int
     z: tuple[float, ...]

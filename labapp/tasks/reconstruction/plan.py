@@ -19,7 +19,7 @@ Sampling = Literal["held_out", "shuffled_pass", "prior", "uniform", "fixed"]
 
 
 class TutorialBox(Drawing):
-    """One of the tutorial's boxes: a picture with live dials."""
+    """One of the tutorial's boxes: a picture with live sliders."""
 
     model: str
     display: Display
@@ -28,7 +28,7 @@ class TutorialBox(Drawing):
 
 
 class TutorialPart(PlannedPart):
-    """The tutorial: a text, with boxes in which dials can be tried."""
+    """The tutorial: a text, with boxes in which sliders can be tried."""
 
     part: Literal["tutorial"] = "tutorial"
     document: str

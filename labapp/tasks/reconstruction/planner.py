@@ -26,9 +26,9 @@ CIRCLES_PAIRS = (
 """The practice questions as (z, z') (paper 000, A.4, and its published application)."""
 
 BOXES = ((0.5, 0.0), (0.2, 0.8), (0.9, 1.0), (0.05, 0.25))
-"""How the dials of the tutorial's four boxes stand at first, as shares of their range; more dials
-take the two in turn. Of circles only, where the study names no other model: showing a stage's data
-with its true dials here would teach one of the representations to be compared."""
+"""Where the sliders of the tutorial's four boxes are at first, as shares of their range; more
+sliders take the two in turn. Of circles only, where the study names no other model: showing a
+stage's data with its true sliders here would teach one of the representations to be compared."""
 PRACTICE_TRIALS = 3
 """Questions of a practice with a model that the study names; they are drawn as in a stage."""
 
@@ -58,7 +58,7 @@ def tutorial(
 
 
 def _at(dial: Dimension, share: float) -> float:
-    """A share of a dial's range, on its step."""
+    """A share of a slider's range, on its step."""
     if isinstance(dial, Discrete):
         return dial.snap(share * (dial.k - 1))
     return dial.snap(dial.low + share * (dial.high - dial.low))
@@ -137,12 +137,12 @@ def fill_introduction(part: ReconstructionPart, stages: Stages) -> dict[str, str
 
 
 class ReconstructionTutorial(Item):
-    """The tutorial: boxes whose dials can be turned.
+    """The tutorial: boxes whose sliders can be moved.
 
     Attributes
     ----------
     tutorial : which one; `reconstruction`, `traversals` and `exemplars` are named like their tasks.
-    model : whose dials can be turned; by default circles.
+    model : the model whose sliders can be moved (default: circles).
     intro : its text; without it the one that is named like the tutorial.
     """
 
@@ -191,12 +191,12 @@ class Stages(RepresentationStages):
         it the published one of the data set.
     distance : by what the pictures are compared; without it the published one of the data set.
     overlay_at_start : whether the pictures lie over each other at first; without it as published.
-    labels : whether the participant can name the dials (`editable`) or not (`fixed`); without it as
-        published.
+    labels : whether the participant can name the sliders (`editable`) or not (`fixed`); without it
+        as published.
     marks : a calibration. There is no target alignment; the participant marks where the pictures
         are "far away" and "close enough" (paper 000, A.2.3), and the introductions tell of that.
     sampling : where targets are drawn from: `held_out` pictures, each once in a `shuffled_pass`,
-        the model's `prior`, or `uniform` over its dials; without it what suits the model.
+        the model's `prior`, or `uniform` over its sliders; without it what suits the model.
     """
 
     task: Literal["reconstruction"]

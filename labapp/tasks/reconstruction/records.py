@@ -425,17 +425,17 @@ _MEASURES = of(
         seconds active_s_as_published: active time as the published application counts it: the gaps
             between snapshots shorter than the inactivity limit
         number slide_distance [full slider widths]: total movement; a change of a discrete dimension
-            counts 1
+            counts as 1
         each slide_distance_by_dimension [full slider widths]: the same for each dimension
         number error_auc_sum [sum of squares x s]: integral over time of the sum over pixels of
             squared differences, constant between snapshots, idle time included
         number error_auc_mean [mean of squares x s]: the same with the mean over pixels
         number alignment_start [0-1]: alignment at the start
         number alignment_final [0-1]: alignment at the end
-        number target_alignment [0-1]: alignment that was asked for; empty in a calibration
+        number target_alignment [0-1]: required alignment; empty in a calibration
         yes aligned_at_start: solved before the first move, and so not counted
-        whole redrawn: pairs drawn before this one that were solved before the first move, and that
-            nobody saw
+        whole redrawn: earlier pairs that were already solved before the first move, and that nobody
+            saw
     """),
     since_start("skip_offered_s", "from the pictures' appearance to the offer to skip"),
     via=("movement", "drawn"),
@@ -445,24 +445,24 @@ _MEASURES = of(
 )
 _MOVEMENTS = of(
     QuestionAttempt,
-    each("slides", "runs of moves of each dial"),
-    each("selections", "times each dial was taken hold of"),
-    whole("dimension_switches", "moves of another dial than the one moved before"),
-    whole("direction_reversals", "moves of the same dial the other way"),
+    each("slides", "runs of moves of each slider"),
+    each("selections", "times each slider was grabbed"),
+    whole("dimension_switches", "moves of a different slider from the move before"),
+    whole("direction_reversals", "moves of the same slider in the opposite direction"),
     whole("overlay_toggles", "changes between side by side and overlay"),
-    whole("label_edits", "edits of dial names"),
-    whole("n_moves", "dial movements, coalesced to one a frame"),
+    whole("label_edits", "edits of sliders' names"),
+    whole("n_moves", "slider movements, at most one per frame"),
     *map(_make_share_column, DEVICES),
     whole("n_snapshots", "snapshots of the question (table snapshots)"),
-    each("z_start", "dial state at the start"),
-    each("z_target", "the target's dial state"),
-    each("z_end", "dial state at the end", get="movement.z"),
+    each("z_start", "positions of the sliders at the start"),
+    each("z_target", "positions of the sliders in the target"),
+    each("z_end", "positions of the sliders at the end", get="movement.z"),
     via=("movement", "drawn"),
     n_snapshots=lambda question: len(question.snapshots),
 )
 _SOLVED = of(
     StageRecord,
-    whole("n_solved", "of these, solved; empty in a calibration"),
+    whole("n_solved", "how many of them were solved; empty in a calibration"),
     number(
         "completion_rate",
         "share of planned questions that were solved; of counted questions if the moderator "
@@ -505,8 +505,8 @@ LABELS = of(
     text("dimension_name", "the representation's own name of the dimension"),
     whole("trial", "question during which it was typed"),
     seconds("session_s", "session time (pauses included) of the edit"),
-    text("text", "what was typed; empty takes the name away"),
-    yes("final", "the last edit of this dial in this stage"),
+    text("text", "what was typed; empty if the name was removed"),
+    yes("final", "the last edit of this slider in this stage"),
     via=("part", "event", "edit"),
     dimension=lambda named: named.edit.dimension + 1,
     dimension_name=lambda named: named.part.space.dimensions[named.edit.dimension].name,
@@ -532,15 +532,15 @@ DIALS = of(
     DialOfStage,
     text("study", "id of the study"),
     text("model", "id of the representation"),
-    text("card_sha256", "hash of its model card; empty where the session recorded none"),
+    text("card_sha256", "hash of its model card; empty if the session recorded none"),
     whole("dimension", "the dial, from 1 as on the screen", get="number"),
     text("dimension_name", "the representation's own name of the dimension", "dial.name"),
     text("dial", "continuous (a slider) or discrete (a choice)"),
-    number("low", "least value of a slider", get=lambda row: row.slider and row.slider.low),
-    number("high", "greatest value of a slider", get=lambda row: row.slider and row.slider.high),
+    number("low", "lowest value of a slider", get=lambda row: row.slider and row.slider.low),
+    number("high", "highest value of a slider", get=lambda row: row.slider and row.slider.high),
     whole("values", "values of a choice"),
     text("distance", "the study's distance between two pictures, by its name"),
-    yes("labels_editable", "participants could name the dial"),
+    yes("labels_editable", "participants could name the slider"),
     via=("part",),
     dial=lambda row: "discrete" if row.slider is None else "continuous",
     values=lambda row: row.dial.k if row.slider is None else None,
@@ -568,7 +568,7 @@ MARKS = of(
     text("mark", "far: “far away”, close: “close enough”"),
     number("alignment", "alignment of the picture that was on the screen", "0-1"),
     seconds("trial_s", "from the pictures' appearance to the mark, without pauses and gaps"),
-    yes("excluded", "of a question that does not count, see the table trials"),
+    yes("excluded", "belongs to a question that does not count; see the table trials"),
     via=("given", "question"),
     trial_s=lambda marked: marked.question.since_start(marked.working_ns),
 )

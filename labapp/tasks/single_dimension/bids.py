@@ -41,10 +41,10 @@ FILES = TaskFiles(
     parts=("single_dimension",),
     name="single-dimension",
     label="singledimension",
-    readme="`*_task-singledimension_*.tsv`: the same for questions about one dial (choice, "
+    readme="`*_task-singledimension_*.tsv`: the same for questions about one slider (choice, "
     "ratings, whether right).",
-    description="Single-dimension task: the participant says how one dial of a representation "
-    "is set in a picture, next to traversals or exemplars of that dial (Ross, Chen, Hang, "
+    description="Single-dimension task: the participant says how one slider of a representation "
+    "is set in a picture, next to traversals or exemplars of that slider (Ross, Chen, Hang, "
     "Glassman and Doshi-Velez, Evaluating the Interpretability of Generative Models by "
     "Interactive Reconstruction, 2021).",
     left_out=("skips_taken_back",),
@@ -52,7 +52,7 @@ FILES = TaskFiles(
         Column("item", "rating: confidence or understanding."),
         Column(
             "value",
-            "choice, answer: the choice, from 0 (low, medium, high; of a discrete dial the index "
+            "choice, answer: the choice, from 0 (low, medium, high; if discrete, the index "
             "of its value); rating: 1 to 5; more_examples: how often in this question; "
             "time_expired: the limit in s.",
         ),

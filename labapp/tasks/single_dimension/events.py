@@ -1,4 +1,4 @@
-"""Events and commands of the single-dimension task (paper 000, 4.5). A dial state holds one number
+"""Events and commands of the single-dimension task (paper 000, 4.5). Positions hold one number
 a dimension: a continuous dimension's value, a discrete dimension's index. Its questions end with
 `trial.ended`.
 """
@@ -20,14 +20,14 @@ class QuestionDrawn(Payload):
 
     Attributes
     ----------
-    dimension : which dial it is about, from 0.
+    dimension : which slider it is about, from 0.
     regime : low, medium or high; empty for a discrete dimension.
     value : to which the dimension is set in the picture.
-    z : the dial state of the picture, a number a dial.
+    z : the slider positions of the picture, one number per slider.
     correct : the right choice, from 0.
     bounds : the values between which low, medium and high are drawn; empty for a discrete
         dimension.
-    examples : dial states of the pictures beside it, in rows.
+    examples : slider positions of the pictures beside it, in rows.
     """
 
     dimension: Index
@@ -54,7 +54,7 @@ class ExamplesRedrawn(Payload):
     Attributes
     ----------
     number : counts from 1 in a question.
-    examples : dial states of the pictures, in rows.
+    examples : slider positions of the pictures, in rows.
     """
 
     number: Whole

@@ -34,10 +34,9 @@ class SingleDimensionPart(RepresentationPart):
     """A stage (or the practice) of the single-dimension task.
 
     asked: the dimension (from 0) that each question is about; answers, states: the regime and the
-    dial state of each, where they are not drawn. feedback: whether the right answer is told after
-    each. The items of adaptive tracks are places in asked, and their levels the spreads of the
-    regimes.
-    """
+    slider positions of each, where they are not drawn. feedback: whether the right answer is told
+    after each. The items of adaptive tracks are places in asked, and their levels the spreads of
+    the regimes."""
 
     part: Literal["single_dimension"] = "single_dimension"
     role: Literal["stage", "practice"]
@@ -68,9 +67,9 @@ class SingleDimensionPart(RepresentationPart):
 
 
 class ExamplePart(Drawing, PlannedPart):
-    """The tutorial: a text whose last page shows the pictures of a question about one dial.
+    """The tutorial: a text whose last page shows the pictures of a question about one slider.
 
-    examples: their dial states, in rows.
+    examples: their slider positions, in rows.
     """
 
     part: Literal["example"] = "example"
@@ -104,7 +103,7 @@ def lay_out(
     base: Callable[[], Z],
     rng: np.random.Generator,
 ) -> Rows:
-    """Dial states of a visualisation, in rows.
+    """Slider states of a visualisation, in rows.
 
     Traversals: each row is one drawn state with the dimension at linear steps from a value of Low
     to one of High, both drawn anew for the row (the published application). Exemplars: each row is
@@ -167,5 +166,5 @@ def put(z: Sequence[float], dimension: int, value: float) -> Z:
 
 
 def value_name(index: int) -> str:
-    """A discrete dial's value as a letter (digits would be taken for those of MNIST)."""
+    """A discrete slider's value as a letter (digits would be taken for those of MNIST)."""
     return ascii_uppercase[index] if index < len(ascii_uppercase) else f"{index + 1}"

@@ -39,10 +39,10 @@ CIRCLES_QUESTIONS: tuple[tuple[Z, Regime], ...] = (
     ((1.0, 1.0), "high"),
     ((0.4, 0.75), "medium"),
 )
-"""The pictures of the practice and how their dial 1 is set (the published application)."""
+"""The pictures of the practice and how their slider 1 is set (the published application)."""
 CIRCLES_BOUNDS: Bounds = ((0.01, 0.05), (0.48, 0.52), (0.95, 0.99))
 PRACTISED_DIMENSION = 0
-"""The dial that the practice asks about."""
+"""The slider that the practice asks about."""
 
 
 def stage(
@@ -69,15 +69,15 @@ def track_dials(
     asked: Sequence[int],
     *purpose: Any,
 ) -> Tracks:
-    """Tracks for each dial that is asked about, named by its number from 1. purpose: as in
-    `labapp.study.adapting.plan_tracks`. Raises StudyError for a rule that does not fit the dials.
+    """Tracks for each slider that is asked about, named by its number from 1. purpose: as in
+    `labapp.study.adapting.plan_tracks`. Raises StudyError for a rule that does not fit the sliders.
     """
     discrete = [number for number in asked if isinstance(space.dimensions[number], Discrete)]
     if discrete and len(levels) > 1:
         raise StudyError(
-            f"Dial {min(discrete) + 1} has single values, which lie no nearer to each other at "
+            f"Slider {min(discrete) + 1} has single values, which lie no nearer to each other at "
             "another of the `spreads`.",
-            todo="Use the rule criterion without spreads, or models whose dials are continuous.",
+            todo="Use the rule criterion without spreads, or models whose sliders are continuous.",
         )
 
     def refuse(key: str, what: str) -> StudyError:
@@ -101,7 +101,7 @@ def order_dimensions(
 def practice(
     planner: Planner, item: SingleDimensionPractice, scope: Scope
 ) -> Iterator[PlannedPart]:
-    """The text before the practice, and its three circles questions on dial 1: the same pictures
+    """The text before the practice, and its three circles questions on slider 1: the same pictures
     for everybody."""
     feedback = planner.improved if item.feedback is None else item.feedback
     told = planner.loaded.words.get("practice_feedback", "") if feedback else ""
@@ -165,7 +165,7 @@ def practice_part(
 def tutorial(
     planner: Planner, part_id: str, document: str, item: SingleDimensionTutorial
 ) -> ExamplePart:
-    """The tutorial about one dial of the circles, the same for everybody."""
+    """The tutorial about one slider of the circles, the same for everybody."""
     visualisation = item.tutorial
     known = planner.representations.describe_model(PRACTISED)
     space = LatentSpace.from_json(known.dimensions)
@@ -190,14 +190,14 @@ def tutorial(
 
 
 class SingleDimensionTutorial(Item):
-    """The tutorial about one dial.
+    """The tutorial about one slider.
 
     Attributes
     ----------
-    tutorial : beside what the dial is explained: `traversals` or `exemplars`.
+    tutorial : what explains the slider: `traversals` or `exemplars`.
     dial : of the two the one that its examples are about; by default the first as published, the
-        second where the presentation is improved (the practice then asks about a dial that was not
-        explained).
+        second where the presentation is improved (the practice then asks about a slider that was
+        not explained).
     intro : its text; without it the one that is named like the tutorial.
     """
 
@@ -216,7 +216,7 @@ class SingleDimensionPractice(Item):
     Attributes
     ----------
     practice : which one: `circles-traversals` or `circles-exemplars`.
-    model : practised with three questions about this model's first dial instead; then the text
+    model : practised with three questions about this model's first slider instead; then the text
         before it, which is about circles, is best an `intro` of the study's own.
     intro : the text before it; without it the one that is named like the practice.
     feedback : whether the right answer is told after each question; by default not as published,
@@ -241,17 +241,17 @@ class SingleDimensionPractice(Item):
 
 
 class SingleDimensionStages(AdaptiveStages, RepresentationStages):
-    """The single-dimension task: each dial of a model is asked about several times in a row, beside
-    traversals or exemplars of it.
+    """The single-dimension task: each slider of a model is asked about several times in a row,
+    beside traversals or exemplars of it.
 
     Attributes
     ----------
-    visualisation : what a dial is shown by: `traversals` or `exemplars`.
-    questions_per_dimension : questions about each dial.
+    visualisation : how a slider is shown: `traversals` or `exemplars`.
+    questions_per_dimension : questions about each slider.
     sampling : where the pictures are drawn from: `held_out` pictures, the model's `prior`, or
-        `uniform` over its dials; without it what suits the model.
+        `uniform` over its sliders; without it what suits the model.
     spreads : levels from which the rule `adaptive` chooses, ascending: how far Low, Medium and High
-        lie apart on a dial, 1 for as far as without a rule.
+        lie apart on a slider, 1 for as far as without a rule.
     """
 
     task: Literal["single-dimension"]

@@ -63,24 +63,24 @@ class QuestionStage(AnsweredStage[QuestionRecord]):
 
 SINGLE_TRIALS = of(
     QuestionRecord,
-    whole("dimension", "the dial asked about, from 1", get=lambda row: row.drawn.dimension + 1),
+    whole("dimension", "the slider asked about, from 1", get=lambda row: row.drawn.dimension + 1),
     text("dimension_name", "the representation's own name of the dimension"),
     text("regime", "low, medium or high, from which the value was drawn; empty where discrete"),
-    number("shown_value", "the dial's value in the picture asked about", get="drawn.value"),
+    number("shown_value", "the slider's value in the picture asked about", get="drawn.value"),
     *columns_in("""
-        text right_choice: low, medium or high; of a discrete dial the index of its value, from 0
-        text choice: the choice that counts, written likewise
-        yes correct: the answer handed in was the right choice
+        text right_choice: low, medium or high; for a discrete slider the index of its value, from 0
+        text choice: the choice that counts, in the same form
+        yes correct: the submitted answer was the right choice
         whole confidence [1-5]: “I'm confident I'm right”, 1 strongly disagree to 5 strongly agree
-        whole understanding [1-5]: “The dial makes sense”, 1 to 5 likewise
-        seconds response_s: from the pictures' appearance to the answer handed in, without pauses
+        whole understanding [1-5]: “The dial makes sense”, on the same scale
+        seconds response_s: from the pictures' appearance to the submitted answer, without pauses
             and gaps: the response time of this task
     """),
-    whole("track", "adaptive stages: number of the track, from 1; empty where no rule chose"),
+    whole("track", "adaptive stages: number of the track, from 1; empty if no rule chose it"),
     number("spread", "adaptive stages: how far low, medium and high lay apart", get="level"),
     since_start("first_choice_s", "from the pictures' appearance to the first choice"),
     whole("choice_changes", "choices after the first"),
-    whole("rating_changes", "ratings after the first of each statement"),
+    whole("rating_changes", "ratings after the first, over all statements"),
     whole("resamples", "times other examples were asked for"),
     dimension_name=lambda row: row.part.space.dimensions[row.drawn.dimension].name,
     regime=lambda row: row.drawn.regime or None,

@@ -477,7 +477,7 @@ def _buttons(
     if unclear := [name for name in labels if not name or labels.count(name) > 1]:
         raise IncompatibleStimuliError(
             "class_names",
-            f"{unclear[0]!r} does not tell a button from the others",
+            f"{unclear[0]!r} does not distinguish a button from the others",
             "Give every class a name of its own.",
         )
     ordered = list(names.items())

@@ -174,7 +174,7 @@ _SET = of(
     OfSet,
     text("stimuli", "id of the stimulus set"),
     text("manifest_sha256", "hash of the set's manifest"),
-    text("classifier", "model package of the explained model; empty where the set names none"),
+    text("classifier", "model package of the explained model; empty if the set names none"),
     number("model_accuracy", "accuracy of the explained model on its test photos", "%"),
     text("classes", "ids of the classes that the model tells apart, with ; between them"),
     via=("set",),
@@ -201,11 +201,11 @@ _MASK = of(
         number p_truth [0-1]: the model's probability of the true class, whole image
         number p_prediction [0-1]: the model's probability of the predicted class, whole image
         text prediction_masked: id of the class that the model predicts for the masked image, the
-            most probable one; empty, as are the next three, where there is no output of the model
+            most probable one; empty, as are the next three, if there is no output of the model
         yes correct_prediction_masked: that prediction is right
         number p_truth_masked [0-1]: the model's probability of the true class, masked image
-        number cross_entropy_masked [nats]: minus the natural logarithm of the probability before,
-            the model's loss
+        number cross_entropy_masked [nats]: the model's loss: minus the natural logarithm of
+            p_truth_masked
     """),
     via=("sequence", "mask", "set"),
     method_number=lambda row: list(row.set.methods).index(row.sequence.method) + 1,
@@ -227,7 +227,7 @@ ANNOTATIONS = of(
     whole("sequence", "number of the sequence (an image and a method) in its part, from 1"),
     whole("mask", "place of the mask in its sequence, from 1, the smallest share shown first"),
     *through("masked", *_MASK),
-    whole("track", "adaptive stages: number of the track, from 1; empty where no rule chose it"),
+    whole("track", "adaptive stages: number of the track, from 1; empty if no rule chose it"),
     text("outcome", "answered, interrupted, or stage_skipped (by the moderator)", "ended_by"),
     *columns_in("""
         whole button: the button pressed, from 1; 0 is “I don't know”
@@ -241,27 +241,28 @@ ANNOTATIONS = of(
     """),
     STALLED,
     *columns_in("""
-        yes keyboard_away: the participant's keyboard was away for some of it: with the moderator,
-            or with another program; its reaction time is left out of all that is said of times
-        whole prior_exposures: how often the same image masked alike was on the screen before, in
-            this session
-        text shown_by: what says when it was painted: frame (the window system confirmed the frame),
+        yes keyboard_away: for part of it, the moderator or another program had the participant's
+            keyboard; its reaction time is left out of all figures and statistics of times
+        whole prior_exposures: how often the same image with the same mask was on the screen before,
+            in this session
+        text shown_by: source of the time when it was painted: frame (the window system confirmed
+            the frame),
             flush (it was handed to the window system) or simulated
-        text timed_by: what says when the response was: event (the input event's own time stamp),
+        text timed_by: source of the time of the response: event (the input event's own time stamp),
             arrival (when the program got it) or simulated
         text device: what answered: keyboard, mouse, touch or simulated
-        number refresh_ms [ms]: refresh interval of the display, where it says one
+        number refresh_ms [ms]: refresh interval of the display, if known
         whole side_px [px]: longer side of the picture as it was shown, in pixels of the display
-        yes too_small: the window had less room for the picture than the study says; empty where
-            that was not looked at
+        yes too_small: the window had less room for the picture than the study requires; empty if
+            this was not checked
         seconds due_s: session time (pauses included) at which it was to appear
     """),
     seconds("painted_s", "session time of its first painted frame", "started_session_s"),
     *columns_in("""
         seconds input_s: session time of the input event
         number due_to_paint_ms [ms]: from when it was to appear to its first painted frame
-        yes excluded: it does not count: an interrupted attempt, or practice; the report is
-            of the rows that are included and not excluded
+        yes excluded: it does not count: an interrupted attempt, or practice; the report uses the
+            rows that are included and not excluded
         text excluded_because: why it does not count
     """),
     INCLUDED,
@@ -289,7 +290,7 @@ POOL = of(
     *_SET,
     text("truth", "id of the true class"),
     text("prediction", "id of the class that the model predicts"),
-    whole("count", "photos of that class of which the model predicts that", "photos"),
+    whole("count", "photos of that true class with that prediction", "photos"),
 )
 """How the explained model does on all photos from which the images of a stimulus set were chosen
 (tables 1 and 2); a row for every pair of classes."""

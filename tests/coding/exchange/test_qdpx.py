@@ -451,7 +451,7 @@ def test_a_sound_that_is_not_of_the_session_is_refused_with_what_to_say(
         LabappError, match=r"interview 3\.wav, which is not a sound file"
     ) as refused:
         plan(session, path, "ben")
-    assert "--time with session, segment-01.wav" in refused.value.todo
+    assert "which times it has: session, segment-01.wav" in refused.value.todo
     assert len(plan(session, path, "ben", time="segment-01.wav").put) == 3
 
 

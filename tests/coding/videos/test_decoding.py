@@ -137,7 +137,7 @@ def test_what_is_no_video_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(VideoError, match="it is a folder"), video_at(tmp_path):
         raise AssertionError
     with (
-        pytest.raises(VideoError, match=r"it is not there|No such file"),
+        pytest.raises(VideoError, match=r"it does not exist|No such file"),
         video_at(tmp_path / "nothing.mp4"),
     ):
         raise AssertionError

@@ -467,7 +467,7 @@ def test_a_trained_model_without_hashes_is_refused(folder: Path) -> None:
     lines = (folder / card.CARD).read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if not line.startswith("weights_sha256")]
     (folder / card.CARD).write_text("\n".join(kept), encoding="utf-8")
-    assert "states no weights_sha256" in refusal(folder)
+    assert "does not state weights_sha256" in refusal(folder)
 
 
 def test_a_closed_form_with_weights_beside_it_is_refused(tmp_path: Path) -> None:

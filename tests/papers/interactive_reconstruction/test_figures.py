@@ -267,7 +267,10 @@ def test_groups_of_one_data_set_that_nobody_met_both_stand_beside_each_other() -
         t for t in ax.texts if round(t.get_position()[0]) == 2 and set(t.get_text()) == {"*"}
     ]
     assert all(round(t.get_position()[1]) == 3 for t in between), "no test between the groups"
-    assert "Models that no participant met together were not tested." in pairs.caption
+    assert (
+        "Models never shown to the same participant were not tested against each other."
+        in pairs.caption
+    )
 
 
 def test_data_sets_have_panels_of_their_own() -> None:

@@ -79,7 +79,7 @@ def test_the_papers_values_stand_beside_a_study_like_theirs(whole: Analysed) -> 
         assert value in said
     assert (
         said.count(
-            "from other models of the same name. They are for orientation, and need not be repro"
+            "from other models of the same name. They are for orientation only; the results here"
         )
         == 1
     )
@@ -101,7 +101,7 @@ def test_where_the_paper_contradicts_itself_it_is_said(whole: Analysed) -> None:
     )
     other = GroupResults(replace(found.group, models=models), compared, found.n_tests)
     said = plain(sections.of_task("reconstruction", [other]))
-    assert "Of the paper's values:" in said
+    assert "About the paper's values:" in said
     assert "6.1.1 has F = 31.6, which gives p = 7e-08" in said
     assert "vae, Difficulty (SEQ) (Table A.3): 6.1.1 has 6.4" in said
     assert "Tables 2 and A.3 have 6.20" not in said, "the 6.4 that it is of does not stand there"
@@ -201,7 +201,7 @@ def test_the_report_has_it_all(whole: Analysed) -> None:
     n = whole.groups[0].n_tests
     correction = f"p is two-sided, and Bonferroni's correction is over the {n} tests of the whole"
     for design, tests in (
-        ("one-way ANOVA and independent t tests with pooled variance", "where each met one"),
-        ("repeated-measures ANOVA and paired t tests", "where participants met several models"),
+        ("one-way ANOVA and independent t tests with pooled variance", "where each saw only one"),
+        ("repeated-measures ANOVA and paired t tests", "where participants saw several models"),
     ):
         assert said.count(f"Models were compared by {design} {tests}; {correction}") == 1

@@ -479,7 +479,7 @@ def test_who_took_part_twice_counts_with_the_first_model_where_each_meets_one() 
     assert group.trials["session"].to_list() == ["1", "1"]
     said = " ".join(sections.of_task("reconstruction", findings(known)))
     assert "9 participants, 3 models between participants." in said
-    assert "1 participant met another model too: the first counts." in said
+    assert "1 participant also saw another model; only the first counts." in said
 
 
 def test_models_that_are_met_together_are_within_beside_others_that_are_not() -> None:

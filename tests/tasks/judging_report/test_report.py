@@ -94,8 +94,8 @@ def test_every_study_has_its_tables_and_all_have_one(page: str, tables: Tables) 
     said = words(page)
     assert said.count("Judged explanations, all studies") == 2, "a heading and a link to it"
     for title in (
-        *("Accuracy", "Steps of the tree", "Similarity as rated", "Belief in predictions"),
-        *("Minimum accuracy at which a black box would be preferred", "Understanding as rated"),
+        *("Accuracy", "Steps of the tree", "Rated similarity", "Belief in predictions"),
+        *("Minimum accuracy at which a black box would be preferred", "Self-rated understanding"),
         *("The score that participants saw", "Between studies", "Understanding, all studies"),
         "Who took part",
     ):

@@ -162,8 +162,8 @@ def select(
         spare += right[spec.each - spec.wrong :][:1]
     if not spare:
         raise StimuliError(
-            f"All images that the model predicts right are in {spec.id}, so none is left for the "
-            "example.",
+            f"All images that the model predicts correctly are in {spec.id}, so none is left for "
+            "the example.",
             todo="Ask for fewer images per class.",
         )
     mixed = [images[n] for n in random.permutation(len(images))]

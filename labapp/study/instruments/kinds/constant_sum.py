@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class ConstantSum(Compound, Listed):
-    """A total that is distributed over options in whole numbers. In tables and scores what each
-    option got is a number `<id>_<id of the option>`.
+    """A total that is distributed over options in whole numbers. In tables and scores the share of
+    each option is a number `<id>_<id of the option>`.
 
     Attributes
     ----------

@@ -31,8 +31,8 @@ _NUMBERS = {
 
 
 class Drawing(Compound):
-    """Lines and dots on a picture, drawn by hand. In tables `<id>_path` has all strokes, as SVG
-    writes a path: `M x y L x y …`, in percent of the picture's width and height; `<id>_strokes`
+    """Lines and dots on a picture, drawn by hand. In tables `<id>_path` has all strokes in the form
+    of an SVG path: `M x y L x y …`, in percent of the picture's width and height; `<id>_strokes`
     counts them, and `<id>_left`, `_top`, `_right` and `_bottom` say how far the drawing reaches.
 
     Attributes

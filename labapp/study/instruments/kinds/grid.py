@@ -41,7 +41,7 @@ def _four_or_none(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Grid(Compound):
-    """A square of a grid, which says two numbers at once, such as how pleasant and how arousing
+    """A square of a grid, which gives two numbers at once, such as how pleasant and how arousing
     something is (affect grid; Russell, Weiss and Mendelsohn, 1989). In tables the two are ratings
     `<id>_x`, from 1 on the left, and `<id>_y`, from 1 below.
 

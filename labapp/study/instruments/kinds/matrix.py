@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Matrix(Compound, OnScale, Listed):
-    """Several rows on one scale, which is the questionnaire's `scale` where the item names none. In
-    tables and scores each row is a rating `<id>_<id of the row>`.
+    """Several rows on one scale, which is the questionnaire's `scale` unless the item has its own.
+    In tables and scores each row is a rating `<id>_<id of the row>`.
 
     Attributes
     ----------

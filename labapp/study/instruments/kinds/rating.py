@@ -25,9 +25,9 @@ class OnScale(Item):
     middle : the words at the middle, with an odd number of points.
     labels : words for every point, instead of low and high.
     look : numbered circles, or a line with ticks; by default circles up to 11 points.
-    numbers : whether the numbers of the points are shown: those that are recorded, also where a
-        score counts the item the other way round. By default circles have them that stand alone,
-        and those in a table of statements have none. A line with ticks has them at its ends.
+    numbers : whether the numbers of the points are shown: the recorded ones, even if a score
+        reverses the item. By default, circles have numbers except in a table of statements, and a
+        line with ticks has them at its ends.
     """
 
     rates: ClassVar[bool] = True

@@ -17,7 +17,7 @@ class Region(Option):
 
     Attributes
     ----------
-    area : left, top, width and height of it, as shares of the picture from 0 to 1.
+    area : its left, top, width and height, as shares of the picture from 0 to 1.
     """
 
     area: tuple[Share, Share, Share, Share]
@@ -32,12 +32,12 @@ class Region(Option):
 
 
 class RegionChoice(OneChoice):
-    """One of several regions of a picture, which is clicked.
+    """One of several regions of a picture, chosen by a click.
 
     Attributes
     ----------
     media : the picture.
-    options : the regions; a screen reader says their texts.
+    options : the regions; screen readers speak their texts.
     """
 
     kind: Literal["region"]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Slider(Item):
-    """A whole number on a slider. Until it is moved or confirmed there is no answer to it, and it
-    shows that; with `required: true` nobody can go on before.
+    """A whole number on a slider. Until it is moved or confirmed, it shows that it has no answer;
+    with `required: true`, nobody can continue before that.
 
     With `about: accuracy` it begins at the accuracy of the explained model in percent, and its low
     end lies 10 points or more below, at a multiple of 10 (after the released pages of paper 003).
@@ -29,7 +29,7 @@ class Slider(Item):
     low : the number at its low end.
     high : the number at its high end.
     start : its position before it is touched (default: its low end). Only studies with
-        `presentation: as_published` show a handle there, since it draws answers towards it.
+        `presentation: as_published` show a handle there, since a visible handle attracts answers.
     about : `accuracy`: it begins at the accuracy of the explained model.
     unit : the unit after its number.
     """

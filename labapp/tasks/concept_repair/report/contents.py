@@ -132,18 +132,18 @@ def _rows(shown: pd.DataFrame, column: str, known: pd.DataFrame) -> pd.DataFrame
 TABLE = "concept_participants"
 DEFINITIONS = {
     "Purity and people": (
-        "Success: share of pictures left by Done with a right answer. Gain: right when a "
-        "picture was left (1 or 0) minus right without any change (1 or 0). Harm: settings to "
-        "the true value after which a right answer was wrong, divided by all settings to the "
-        "true value while the answer was right. Forecast: share of answers forecast correctly, "
-        "of those not yet seen with the picture, minus one divided by the number of classes; "
-        "less unchanged: minus the share of these answers that stayed as they were. Side "
-        "effect: the answer reverses a concept other than the one that was set. Deviation: how "
-        "well the model's code of one concept reveals another (area under the ROC curve), minus "
-        "how well the true concept does; OIS sums it up over all pairs (paper 001, section "
-        "3.1). Grid: correlation of ticks with the absolute deviation, over pairs. All of it is "
-        "in the tables repairs, concept_changes, concept_grids, concept_participants, "
-        "concept_models, concept_purities and statistics."
+        "Success: share of pictures finished with Done and a correct answer. Gain: whether the "
+        "answer was correct when the picture was left (1 or 0) minus whether it was correct "
+        "without any change (1 or 0). Harm: settings to the true value that made a correct "
+        "answer wrong, divided by all settings to the true value made while the answer was "
+        "correct. Forecast: share of answers forecast correctly, of those not yet seen with the "
+        "picture, minus one divided by the number of classes; minus unchanged: minus the share "
+        "of these answers that did not change. Side effect: the answer reverses a concept other "
+        "than the one that was set. Deviation: how well the model's code of one concept reveals "
+        "another (area under the ROC curve), minus how well the true concept does; OIS sums it "
+        "up over all pairs (paper 001, section 3.1). Grid: correlation of ticks with the "
+        "absolute deviation, over pairs. All of it is in the tables repairs, concept_changes, "
+        "concept_grids, concept_participants, concept_models, concept_purities and statistics."
     ),
 }
 
@@ -267,7 +267,7 @@ SAMPLE_WORDS = {
     "traps": "pictures chosen because they cannot be repaired (exploratory)",
     "all": "all pictures",
 }
-EXPLORED = "Exploratory: nothing from here on is a test that the study declared."
+EXPLORED = "Exploratory: the study declared none of the tests from here on."
 UNDECLARED = (
     "Exploratory: these tests come from earlier versions of labapp; the study did not declare them."
 )
@@ -278,20 +278,20 @@ SIMULATED = (
     "and says nothing about people."
 )
 METHODS = (
-    "Harm is the share of settings to the true value that turned a right answer wrong, out of "
-    "all such settings while the answer was right. The chance level of a forecast is one "
-    "divided by the number of classes; answers already seen with the same picture are left out. "
-    "Always forecasting “the same” is right as often as the answer stays unchanged, which "
-    "differs between models, so the report also shows how far correct forecasts exceed it. A "
-    f"surprise is an utterance with that code that begins within {WITHIN_S:g} s after an update; "
-    f"utterances within {PROMPTED_S:g} s after a prompt from the moderator are left out. "
-    "Intervals of means are percentile bootstraps over participants, whatever their sessions "
-    "and instructions; for correlations, models are resampled too. Mixed logistic models have "
-    "random intercepts for participants, pictures and (if there are three or more) models; "
-    "those of H2 also for the concepts or pairs of concepts of a model, each of which has one "
-    "deviation. Measures of models are in standard deviations of the models. A prediction of no "
-    f"effect needs a 90 % interval within its bound: {SLOPE_BOUND:g} log odds, or "
-    f"{SHARE_BOUND:.0%} of pictures."
+    "Harm is the share of settings to the true value that turned a correct answer into a wrong "
+    "one, out of all such settings made while the answer was correct. The chance level of a "
+    "forecast is one divided by the number of classes; answers already seen with the same "
+    "picture are left out. Always forecasting “the same” is right as often as the answer stays "
+    "unchanged, which differs between models, so the report also shows by how much correct "
+    f"forecasts exceed this rate. A surprise is an utterance with that code that begins within "
+    f"{WITHIN_S:g} s after an update; utterances within {PROMPTED_S:g} s after a prompt from the "
+    "moderator are left out. Intervals of means are percentile bootstraps over participants, "
+    "regardless of session and instruction; for correlations, models are resampled too. Mixed "
+    "logistic models have random intercepts for participants, pictures and (if there are three "
+    "or more) models; those of H2 also for the concepts or pairs of concepts of a model, each of "
+    "which has one deviation. Measures of models are in standard deviations of the models. A "
+    f"prediction of no effect requires a 90 % interval within its bounds: {SLOPE_BOUND:g} log "
+    f"odds, or {SHARE_BOUND:.0%} of pictures."
 )
 
 
@@ -364,7 +364,7 @@ def these_models_only(results: RepairResults) -> str:
     return (
         f"For these models only: there are {count(models, 'model')} of "
         f"{count(families, 'method')}. With {LEAST_MODELS} or more models of one method, a "
-        "correlation with OIS would say something about others like them."
+        "correlation with OIS would say something about other models of that method."
     )
 
 
@@ -392,8 +392,9 @@ def models_table(results: RepairResults) -> Html:
     )
     caption = (
         "Left: what the stimulus sets say about the models. Traps and unrepairable pictures are "
-        "those in which correcting what is wrong does not help. Right: means over participants, "
-        "for pictures chosen to be repaired or left alone; below them, 95 % intervals and n."
+        "pictures for which correcting what is wrong does not help. Right: means over "
+        "participants, for pictures chosen to be repaired or left alone; below them, 95 % "
+        "intervals and n."
     )
     return table(columns, rows, numeric=range(1, len(columns)), caption=caption)
 
@@ -495,9 +496,10 @@ def tests_table(results: RepairResults) -> Html:
         rows,
         numeric=(3, 4, 5, 6),
         caption="Slopes of mixed logistic models, per standard deviation of the measure; H5: "
-        "mean difference within participants. p tests for no difference, two-sided; where no "
-        "effect is expected, it is the larger p of two one-sided tests against the bound. Below "
-        "it, for H1 in the primary sample, is p with Holm's correction over its outcomes.",
+        "mean difference within participants. p is for the null hypothesis of no difference, "
+        "two-sided; where no effect is expected, it is the larger p of two one-sided tests "
+        "against the bound. For H1 in the primary sample, the value below it is p with Holm's "
+        "correction over its outcomes.",
     )
 
 

@@ -89,7 +89,7 @@ def declared_slopes(results: RepairResults) -> ReportFigure | None:
     return ReportFigure(
         "forecasts",
         figure,
-        "The declared tests of OIS, a point a model",
+        "The declared tests of OIS, one point per model",
         "Points: each model's estimate, adjusted for participants and order. Line: the regression "
         "that is tested; area: its pointwise 95 % confidence band.",
     )
@@ -220,9 +220,9 @@ def curves(results: RepairResults) -> ReportFigure | None:
         figure,
         "Right class by number of concepts set (compared with figure 5 of paper 001)",
         "Lines: the models alone, with concepts set to their true values. Dots: people, "
-        "whatever they set, by the number of concepts that were set when they left the picture, "
-        "with the number of pictures. Only pictures chosen to be repaired or left alone. "
-        f"{INTERVALS}",
+        "regardless of what they set, by the number of concepts set when they left the picture; "
+        f"the figures are numbers of pictures. Only pictures chosen to be repaired or left "
+        f"alone. {INTERVALS}",
     )
 
 

@@ -105,10 +105,10 @@ def _tests(forecasts: Forecasts) -> Html:
         ("", "Test", "Slope", "Interval", "t", "p", "Equivalence"),
         rows,
         numeric=(2, 3, 4, 5),
-        caption="Each test that the study file declares, in its order, and no other; two-sided. "
-        "Below p of a primary test: with Holm's correction over the primary tests; p of secondary "
-        "tests is not corrected. Equivalence: the 90 % interval, and whether it lies within the "
-        "smallest slope that matters.",
+        caption="Exactly the tests that the study file declares, in its order; all are "
+        "two-sided. Below the p of a primary test is p with Holm's correction over the primary "
+        "tests; p of secondary tests is not corrected. Equivalence: the 90 % interval, and "
+        "whether it lies within the smallest slope that matters.",
     )
 
 
@@ -133,8 +133,8 @@ def _reliability(forecasts: Forecasts) -> Html:
         return paragraph(text, "note")
     text = (
         f"Reliability of OIS in common coordinates over {len(forecasts.models)} models: "
-        f"{decimal(reliability, 3)}. This is the variance between models, divided by the same plus "
-        "the variance of a mean over metric seeds."
+        f"{decimal(reliability, 3)}. This is the variance between models, divided by the sum of "
+        "that variance and the variance of a mean over metric seeds."
     )
     if reliability < RELIABLE:
         text += f" Below {RELIABLE:g}: OIS does not distinguish these models well enough."
@@ -179,10 +179,10 @@ def _models(forecasts: Forecasts) -> Html:
         columns,
         rows,
         numeric=range(1, len(columns)),
-        caption="Up to Pictures: from the stimulus sets, over all test pictures. From n on: means "
-        "over participants. Natural rates: correct forecasts, with each type weighted by how often "
-        "it occurs in the model, and the scores of reading the rule card and of always forecasting "
-        "the same answer.",
+        caption="Columns up to Pictures come from the stimulus sets, over all test pictures. "
+        "Columns from n on are means over participants. Natural rates: share of correct "
+        "forecasts, with each type weighted by how often it occurs in the model, then the shares "
+        "reached by reading the rule card and by always forecasting the same answer.",
     )
 
 

@@ -231,7 +231,7 @@ class Forecasts:
     def _slope(self, test: ForecastTest) -> tuple[Slope | None, str]:
         """The slope; without one, why there is none."""
         if test.predictor not in self.models or self.models[test.predictor].isna().any():
-            return None, f"the stimulus sets do not have {test.predictor}"
+            return None, f"the stimulus sets do not give {test.predictor}"
         if test.outcome not in self.people:
             return None, "the sets do not have how often their models' answers move"
         if len(self.models) < LEAST_MODELS:

@@ -69,9 +69,9 @@ LEAST_LEVELS = 3
 AS_PREDICTED, OPPOSITE, OPEN = "as predicted", "the opposite", "inconclusive"
 EQUIVALENT, DIFFERS = "no more than the bound", "more than nothing"
 FEW_MODELS = "all models have the same value"
-FLAT = "it always happened, or never"
+FLAT = "it always happened, or never did"
 FEW = "there are too few participants or values"
-FAILED = "the effects have no finite value: in part of the values it always happened, or never"
+FAILED = "the effects have no finite value: in some of the values it always happened, or never did"
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ def _slopes(
     lacking = [name for name in on if name not in frame and name not in models.known]
     if lacking:
         return replace(
-            test, why=f"the stimulus sets do not have {PREDICTORS.get(lacking[0], lacking[0])}"
+            test, why=f"the stimulus sets do not give {PREDICTORS.get(lacking[0], lacking[0])}"
         )
     own = frame.merge(
         models.known[[*MODEL, "name", *(name for name in on if name not in frame)]],

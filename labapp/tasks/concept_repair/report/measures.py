@@ -70,7 +70,9 @@ class Measure:
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
-        "success": Measure("Success", "0-1", "pictures left by Done with a right answer / all"),
+        "success": Measure(
+            "Success", "0-1", "pictures finished with Done and a correct answer / all"
+        ),
         "gain": Measure(
             "Gain",
             "-1 to 1",
@@ -86,7 +88,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "harm_corrections": Measure("Harm by corrections", "0-1", "the same for corrections"),
         "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same for confirmations"),
         "foresee": Measure(
-            "Forecast, less chance", "-1 to 1",
+            "Forecast, minus chance", "-1 to 1",
             "answers foretold rightly / answers foretold, of those not seen before in the picture, "
             "less one among the classes",
             rises=-1,
@@ -98,7 +100,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             "who always forecasts “the same”",
         ),
         "foretold_less_unchanged": Measure(
-            "Forecast correctly, less unchanged", "-1 to 1",
+            "Forecast correctly, minus unchanged", "-1 to 1",
             "answers foretold rightly, less those that stayed as they were",
             rises=-1,
         ),

@@ -135,11 +135,11 @@ DEFINITIONS = {
     "Judged explanations": "Accuracy: photos answered correctly divided by photos judged, for "
     "each session. Distinction: the participant found the correct class; chance is one "
     "divided by the number of classes. With the last two steps of a tree, both must be "
-    "answered as the model does, and chance is one in four. Agreement: 3 and 4 say that the "
+    "answered as the model does, and chance is one in four. Agreement: 3 and 4 mean that the "
     "prediction is correct, 1 and 2 that it is not; chance is one in two. t tests are "
     "two-sided; two-sample tests assume equal variances. The interval clustered by set "
     "treats sessions with the same photos as one cluster (cluster-robust variance, t with "
-    "one degree of freedom less than there are sets). It is computed for the logit of the "
+    "one degree of freedom fewer than there are sets). It is computed for the logit of the "
     "share and transformed back, so it stays between 0 and 100 % (Korn and Graubard 1999). "
     "The score that participants saw splits the photos into halves by their ratings, and a "
     "random draw breaks ties; without the draw, it is the mean over all ways to break the "
@@ -207,7 +207,7 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
     ((4,), "Steps of the tree", "The first step disagreed with, as a share of a session's photos."),
     (
         (5, 6),
-        "Similarity as rated",
+        "Rated similarity",
         (
             "Chosen: rows of the chosen class, or of a prediction that was believed (3 or 4). "
             "With ranks, 1 is the most similar, so a negative rho means agreement with the "
@@ -223,7 +223,7 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
             "written answers."
         ),
     ),
-    ((9,), "Understanding as rated", "1 very poor to 5 very good, asked three times."),
+    ((9,), "Self-rated understanding", "1 very poor to 5 very good, asked three times."),
     (
         (12,),
         "The score that participants saw",
@@ -237,7 +237,7 @@ HEADINGS: tuple[tuple[tuple[int, ...], str, str], ...] = (
         "Confidence in one's own answers",
         (
             "1 not confident at all to 5 completely confident. Asked as in the paper (figures "
-            "A11 to A13 and A15), which does not report it."
+            "A11 to A13 and A15), which does not report the answers."
         ),
     ),
     ((10,), "Duration", "Working time of a session, without pauses."),
@@ -366,7 +366,7 @@ def overview(result: JudgingFindings) -> Html:
         rows,
         numeric=(1, 2, 3, 4),
         caption=f"Mean accuracy ± sd over sessions. * differs from chance ({_chances(results)}) "
-        "with p < .001, n ≥ 5. Bold: the highest of the column.",
+        "with p < .001, n ≥ 5. Bold: the highest value in the column.",
     )
 
 

@@ -249,7 +249,7 @@ def understanding(counted: Tables, groups: Sequence[PhotoGroup]) -> ReportFigure
         ax.set_xlim(0.8, 5.2)
         ax.set_xticks(range(1, 6))
         ax.set_xlabel("1 very poor – 5 very good")
-    label = "Understanding as rated, at three times"
+    label = "Self-rated understanding, at three times"
     return ReportFigure("judging-understanding", figure, label, _READ)
 
 

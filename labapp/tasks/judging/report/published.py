@@ -12,8 +12,8 @@ from dataclasses import dataclass
 NOT_OURS = (
     "The paper is Kim et al. 2022, “HIVE: Evaluating the human interpretability of visual "
     "explanations” (ECCV 2022). Its values come from other photos (ImageNet, CUB) and other "
-    "models, with 50 participants per study. They are for orientation, and need not be "
-    "reproduced."
+    "models, with 50 participants per study. They are for orientation only; the results here need "
+    "not match them."
 )
 INVENTED = (
     "The labels here are invented names. In the paper they were names of known objects, which "

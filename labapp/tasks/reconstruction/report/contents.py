@@ -96,7 +96,7 @@ def of_study(study: str, result: LabelResults) -> Iterator[Html]:
         others = [m.model for m, _ in models if (p := m.published) and not p.same_model]
         if others:
             yield paragraph(
-                f"{', '.join(others)}: not the paper's models, and other participants; the "
+                f"{', '.join(others)}: these are not the paper's models or participants; the "
                 "published numbers are for orientation only.",
                 "quiet",
             )
@@ -111,8 +111,8 @@ def _provenance(models: Sequence[LabelledModel]) -> str:
     of = "All" if programs == met else f"{len(programs)} of {len(met)}"
     return (
         f"{of} participants here are simulated: programs, not people. A program names a slider "
-        "after what it saw the slider change, with a word from a short list: these names, and how "
-        "far raters agree on them, test the analysis and say nothing about people."
+        "after what it saw the slider change, with a word from a short list. These names, and "
+        "how well raters agree on them, only test the analysis and say nothing about people."
     )
 
 
@@ -126,9 +126,9 @@ def legend(study: str, result: LabelResults) -> Iterator[str]:
         yield (
             "Effect: the mean distance d(x, x') between pictures with the slider at its "
             f"{measured.LOW}th and its {measured.HIGH}th percentile (for a choice, between all "
-            f"pairs of its values), while the other sliders are as in {measured.ROWS} held-out "
+            f"pairs of its values), with the other sliders set as in {measured.ROWS} held-out "
             "instances; divided by that of the model's strongest slider. Grey and marked: below "
-            f"{measured.LITTLE:.0%}. The threshold is ours."
+            f"{measured.LITTLE:.0%}. This threshold is ours, not the paper's."
         )
     for model, effects in models:
         if effects.why_not:
@@ -137,7 +137,7 @@ def legend(study: str, result: LabelResults) -> Iterator[str]:
                 f"Reason: {effects.why_not}."
             )
     yield (
-        "Named by: participants who named the slider, out of those who met the model (its "
+        "Named by: participants who named the slider, out of those who saw the model (its "
         "coverage). A name that was removed does not count."
     )
     if hidden := result.withheld.get(study):
@@ -263,8 +263,8 @@ def models_table(models: Sequence[_Both], result: LabelResults) -> Html:
         rows,
         numeric=range(1, len(names)),
         caption="Coverage by model."
-        + " Paper: values of the model with the same name, from its text (named at least one "
-        "slider) or counted in its tables." * theirs,
+        + " Paper: values of the model with the same name, from the paper's text (named at least "
+        "one slider) or counted in its tables." * theirs,
     )
 
 
@@ -305,24 +305,24 @@ def tables_page(result: LabelResults, made: datetime) -> str:
 
 DEFINITIONS = {
     "Completion rate": (
-        "Solved questions divided by the planned questions of the stage. Questions that could "
+        "Questions solved, divided by the questions planned for the stage. Questions that could "
         "not be asked before the time limit count as not solved. If the moderator skipped the "
         "stage, or it was not finished, the denominator is the number of questions that count."
     ),
     "Response time": (
-        "Seconds from when the pictures appear to the click on Next or Skip; the mean of the "
+        "Seconds from when the pictures appear to the click on Next or Skip; mean over the "
         "stage's questions that ended with such a click. The moment of alignment is in the "
         "table trials."
     ),
     "Active time": (
-        "Like response time, but a stretch without any activity counts as the stage's "
-        "inactivity limit at most (3 s unless the study says otherwise). The column "
+        "Like response time, but a stretch without activity counts for at most the "
+        "stage's inactivity limit (3 s unless the study sets another). The column "
         "active_s_as_published has the time as the application of Ross et al. 2021 counted it."
     ),
     "Calibration": (
         "Questions without a target, in which the participant marks “far away” and “close "
         "enough”. The alignment at each mark is in the table “marks”. These questions have no "
-        "completion rate, and marks of questions that do not count are left out."
+        "completion rate, and marks on questions that do not count are left out."
     ),
     "Slide distance": (
         "Total movement of the sliders in full slider widths, mean per question. A change of a "
@@ -337,14 +337,14 @@ DEFINITIONS = {
     ),
     "Snapshots": (
         "Snapshots are derived from the recorded movements: one at the start of the question, "
-        "one when a slider has changed and at least 100 ms have passed, one at once when the "
-        "active slider or the direction changes, one at alignment, and one at the end of the "
+        "one when a slider has changed and at least 100 ms have passed, one immediately when "
+        "the active slider or its direction changes, one at alignment, and one at the end of the "
         "question."
     ),
     "Names of sliders": (
         "The last name of each slider in a stage, in sessions that count; a name that was "
         "removed does not count. Coverage: participants who named the slider divided by "
-        "participants who met the model. Consistent: every rater says that the name agrees with "
+        "participants who saw the model. Consistent: every rater says that the name agrees with "
         "another participant's. Kappa is computed over the names that could be compared with "
         "another participant's. Effect of a slider: mean distance of the study, over held-out "
         "instances, between the pictures at its 5th and 95th percentile (for a choice, between "
@@ -363,8 +363,8 @@ class ReconstructionReport(TaskReport[LabelResults]):
 
     activities: ClassVar = {
         TASK: "reconstructed target pictures by moving sliders",
-        CALIBRATION: "moved sliders without a target mark and said when they were far away and "
-        "when close enough",
+        CALIBRATION: "moved sliders without a target mark and indicated when they were far away "
+        "and when they were close enough",
     }
     tasks = (TASK, CALIBRATION)
     definitions = DEFINITIONS

@@ -165,7 +165,7 @@ def reaction_times(result: UnmaskingResults) -> ReportFigure | None:
         "5-reaction-time",
         figure,
         f"Reaction time by mask and method ({PAPER}, Figure 5)",
-        "From the first painted frame of the stimulus to the time stamp of the press, of all "
+        "From the first painted frame of the stimulus to the time stamp of the press, over all "
         f"annotations{describe_untimed(result.group)}. {AT_EACH_MASK} {INTERVAL}",
     )
 
@@ -320,7 +320,7 @@ def model(result: UnmaskingResults) -> ReportFigure | None:
     right.set_ylim(bottom=0)
     right.set_ylabel("nats, mean over images")
     kit.grid(right)
-    right.set_title("Cross-entropy (ours; the ranks are by it)")
+    right.set_title("Cross-entropy (ours; used for the ranks)")
     legend(figure, left)
     return plate_of(
         result,
@@ -417,8 +417,8 @@ def bias(result: UnmaskingResults) -> ReportFigure | None:
         figure,
         f"Algorithmic bias: the model's wrong prediction repeated ({PAPER}, Figure 9)",
         f"Share of all annotations of such images, mean over images: {_wrong_images(shares)}. "
-        "The paper does not say which prediction it means; the explained one is that of the "
-        f"whole image. {AT_EACH_MASK} {INTERVAL}",
+        "The paper does not say which prediction it means; the prediction explained here is the "
+        f"one for the whole image. {AT_EACH_MASK} {INTERVAL}",
     )
 
 
@@ -450,8 +450,8 @@ def bias_times(result: UnmaskingResults) -> ReportFigure | None:
         "9-bias-times",
         figure,
         "Reaction time of repeating a wrong prediction, and of other answers (ours)",
-        "Filled: mean; open: median; lines: 95 % intervals, bootstrap over participants; nothing "
-        "is left out.",
+        "Filled: mean; open: median; lines: 95 % intervals, bootstrap over participants; no values "
+        "are left out.",
     )
 
 

@@ -13,7 +13,7 @@ PAPER = "Biessmann and Refiano 2019"
 NOT_OURS = (
     f"The paper is {PAPER}, “A psychophysics approach for quantitative comparison of "
     "interpretable computer vision models”. Its values come from other faces, another model and "
-    "62 online participants. They are for orientation, and need not be reproduced."
+    "62 online participants. They are for orientation only; the results here need not match them."
 )
 LABELS_AT = 6.0
 """The mask, in percent shown, of which the counts are printed (caption of Figure 3)."""

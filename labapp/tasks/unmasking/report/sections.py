@@ -116,11 +116,11 @@ METHODS = (
     "drawn with all their annotations; for the model alone, images are drawn. The interval of "
     "people's average rank is ± 1.96 standard deviations of the draws, since percentiles lie "
     "nearer to the middle rank. Reaction times run from the first painted frame of the stimulus "
-    "to the time stamp of the input event; none is trimmed or transformed. Reaction times of "
-    "trials during which the moderator or another program had the keyboard are left out, but "
-    "their answers count. A key press before that frame was meant for the previous stimulus and "
-    "is not a response. If a pause or an interruption cut a stimulus off, it was shown again, "
-    "and only the answered attempt counts. The example never counts."
+    "to the time stamp of the input event; no reaction times are trimmed or transformed. "
+    "Reaction times of trials during which the moderator or another program had the keyboard are "
+    "left out, but their answers count. A key press before that frame was meant for the previous "
+    "stimulus and is not a response. If a pause or an interruption cut a stimulus off, it was "
+    "shown again, and only the answered attempt counts. The example never counts."
 )
 
 
@@ -138,7 +138,7 @@ def _of(result: UnmaskingResults, anchor: str) -> Iterator[Html]:
     group = result.group
     yield paragraph(unbroken(describe_group(group)))
     if group.participants == 0:
-        yield paragraph("No annotation counts, so there are no results of people here.", "note")
+        yield paragraph("No annotation counts, so there are no results from people here.", "note")
     if group.participants == 1:
         yield paragraph(ALONE, "note")
     if not group.has_model:

@@ -56,7 +56,7 @@ def _plate(
         name,
         figure,
         f"Coverage of each slider: {shown}",
-        "Share and number of participants who named each slider, out of those who met the model (n)"
+        "Share and number of participants who named each slider, out of those who saw the model (n)"
         f"{agreed}. Dashed: {COVERED:.0%}."
         + " Grey, hatched and marked *: sliders with little effect."
         * hatched,

@@ -81,10 +81,10 @@ together."""
 TEXT = (
     "Ross et al. 2021, 6.2.2: “on average, only 20% of users were able to assign labels to any "
     "AE dimensions, but 100% were able to do so for at least one SS or TC dimension, with all "
-    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. By its Tables 1 and "
-    "A.4 (5 participants per model), at D = 5 every dimension of SS has that coverage, but only "
-    "one of the five of TC, since the others have 3 names; and one dimension of AE at D = 10 "
-    "has two names, so at least 2 of 5 participants named one there."
+    "dimensions at D = 5 and many at D = 10 having at least 80% coverage”. According to its "
+    "Tables 1 and A.4 (5 participants per model), at D = 5 every dimension of SS has that "
+    "coverage, but only one of the five of TC, since the others have 3 names; and one dimension "
+    "of AE at D = 10 has two names, so at least 2 of 5 participants named one there."
 )
 """What the paper says beside what its tables show."""
 
@@ -531,7 +531,7 @@ COVERAGE = (
     number("effect_share", "its effect over that of the model's strongest slider", "0-1"),
     yes("little_effect", "that share is below 0.05; ours"),
     text("no_effect_because", "why the effect is not known"),
-    whole("n_met", "participants who met the model"),
+    whole("n_met", "participants who saw the model"),
     whole("n_named", "of these, who named the slider"),
     number("coverage", "the second over the first", "0-1"),
     whole("n_names", "names"),
@@ -854,7 +854,7 @@ class LabelResults:
 
 
 def coverage(model: LabelledModel, dial: LabelledDial) -> float:
-    """Share of the participants who met the model that named the dial, 0-1."""
+    """Share of the participants who saw the model that named the dial, 0-1."""
     return len(dial.people) / len(model.met) if model.met else 0.0
 
 
