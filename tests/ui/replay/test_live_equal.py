@@ -132,7 +132,7 @@ def test_a_screen_that_cannot_be_made_says_so_and_the_rest_goes_on(
         past.show_time(part)
         assert "does not match" in past.problem
         past.draw(past.picture.window.size(), 1.0)
-        with pytest.raises(LabappError, match="does not match|expected 1 values"):
+        with pytest.raises(LabappError, match="does not match"):
             still(history, part)
         past.show_time(history.begin_ns)
         assert past.problem == ""
