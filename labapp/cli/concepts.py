@@ -164,7 +164,7 @@ def concepts_intervene(
 
     --order fixed|subsets|wrong|alone: Show only one curve. fixed: the first 0 to k concepts.
         subsets: the mean over all choices of 0 to k concepts. wrong: only concepts that the model
-        has wrong. alone: each concept by itself.
+        gets wrong. alone: each concept by itself.
     --auc: Report the mean area under the ROC curve of each class against the others, instead of
         accuracy.
     """

@@ -187,7 +187,7 @@ def stimuli_explain(
     --wrong-per-class (from 0): How many of them are predicted wrongly.
     --method: For heatmaps: occlusion or rise.
     --sets (from 1): For heatmaps: the number of sets.
-    --right-per-set (from 0): For heatmaps: photos per set that are predicted rightly.
+    --right-per-set (from 0): For heatmaps: photos per set that are predicted correctly.
     --wrong-per-set (from 0): For heatmaps: photos per set that are predicted wrongly.
     """
     from labapp.base.errors import UsageError

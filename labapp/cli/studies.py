@@ -34,7 +34,7 @@ def studies_list(json_: bool = False) -> None:
 def studies_show(
     study: completion.Study, participants: int = 6, data: Path | None = None, json_: bool = False
 ) -> None:
-    """Show a study's flow, how far each condition is, and the plans of the next participants.
+    """Show a study's flow, how full each condition is, and the plans of the next participants.
 
     Example: labapp studies show quickstart
 
@@ -47,7 +47,7 @@ def studies_show(
 
 @studies_app.command("check")
 def studies_check(file: completion.Study, language: str | None = None, json_: bool = False) -> None:
-    """Check a study file and everything it names, and list every mistake with file and line.
+    """Check a study file and everything it refers to, and list every mistake with file and line.
 
     Example: labapp studies check my-study.yaml
 
@@ -176,8 +176,8 @@ def studies_texts(
 
 @studies_app.command("instruments")
 def studies_instruments(json_: bool = False) -> None:
-    """Questionnaires that studies can ask: source, terms, languages, number of items. At the end
-    are those that do not come with labapp, each with the reason.
+    """List the questionnaires that studies can use: source, terms, languages, number of items. At
+    the end are those that do not come with labapp, each with the reason.
 
     Example: labapp studies instruments
     """
@@ -239,7 +239,7 @@ def studies_preview(
 
     --participant: The participant whose plan is shown. Default: the first.
     --condition: The condition. Default: the first.
-    --order (from 1): Use the order that the participant of this number gets.
+    --order (from 1): Use the order that the participant with this number gets.
     --language: The language, such as de. Default: the study's.
     --out: The folder for a picture of each screen, and a contact sheet.
     """

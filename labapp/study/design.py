@@ -79,9 +79,9 @@ class UnequalCell(Strict):
 
     Attributes
     ----------
-    of : the cells, by levels of factors between participants; without it all that no line before
-        names.
-    participants : that each of these cells needs, included.
+    of : the cells, by levels of factors between participants (default: all cells not listed
+        before).
+    participants : the number of included participants that each of these cells needs.
     """
 
     of: dict[Name, Level] = Field(default_factory=dict)
@@ -109,7 +109,7 @@ class Design(Strict):
     sessions : Labels of the sessions, if people come more than once.
     needed_sessions : How many of the `sessions` a participant must complete to count (default:
         all). Until then, a participant occupies a place and is still to come.
-    session_order : What happens when somebody comes for a session after missing an earlier one.
+    session_order : What happens when someone comes for a session after missing an earlier one.
         `told`: it runs, and the checklist and the deviations mention it; `refused`: it does not
         start; `any`: sessions may be held in any order.
     order : The order in which participants meet the levels of a factor within participants.
@@ -119,7 +119,7 @@ class Design(Strict):
         everybody.
     orders : The order of a factor's levels if it depends on the group, instead of `order`:
         `{feedback: {by: start, orders: {first: [with, without], last: [without, with]}}}`.
-    assign : `slots` assigns the places of one data folder in turn, and again if somebody is
+    assign : `slots` assigns the places of one data folder in turn, and again if someone is
         replaced; `number` derives condition and order from the participant's number, for laptops
         that do not share data.
     per_cell : The number of included participants that each combination of the factors between
@@ -271,19 +271,19 @@ def _free(name: str) -> None:
 
 
 class ExcludeRule(Strict):
-    """When somebody fails, and is not analysed. A rule says one thing.
+    """A rule that excludes participants from the analysis. Each rule has one criterion.
 
     Attributes
     ----------
-    when : Excludes participants for whom this condition is true. It names variables of the design
+    when : Excludes participants for whom this condition is true. It can use variables of the design
         and answers, as in `{hint: with}`, `{people.used: [often, always]}` or `{people.age: {above:
         65}}`; `any`, `all` (with lists) and `not` combine conditions. A missing answer decides
         nothing.
     only_if : To whom the rule applies: a condition as in `when`. It excludes nobody else.
     item : An item of a questionnaire, checked by one of the next keys.
     score : A score of a questionnaire, checked by `below` or `above`.
-    answer : Excludes participants who gave this answer, or one of these, at any time.
-    answer_not : Excludes participants who gave an answer other than this, or than one of these.
+    answer : Excludes participants who ever gave this answer, or one of several.
+    answer_not : Excludes participants who gave any answer other than this one, or these.
         Participants who were not asked, or did not answer, are not excluded.
     below : Excludes participants below this number.
     above : Excludes participants above this number.

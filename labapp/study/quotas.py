@@ -17,7 +17,7 @@ from labapp.study.when import Condition, Known, describe, settle
 
 
 class Quota(Strict):
-    """At most so many participants of whom a condition is true.
+    """The maximum number of participants for whom a condition is true.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Quota(Strict):
     share : Instead of `at_most`: the maximum share of all participants that `per_cell` of the
         design asks for, such as 0.5.
     full : What happens when one more comes. `tell`: the moderator is informed, and the session
-        continues; `end`: the session ends, and the place is given to somebody else.
+        continues; `end`: the session ends, and the place is given to someone else.
     """
 
     when: Condition

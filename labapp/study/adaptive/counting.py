@@ -45,7 +45,8 @@ class Staircase(Started, Psychometric):
     ----------
     steps : how many levels a step has: at first, after the first reversal, and so on; the last one
         holds from there.
-    reversals : the track is over after so many reversals; without it, after its trials.
+    reversals : the number of reversals after which the track ends (default: it ends after its
+        trials).
     estimate : of the threshold. `fit`: of a psychometric function with the declared `guess` and
         `lapse`, over all answers; `reversals`: the mean of midpoints of reversals, with the
         standard error of the fit.
@@ -181,9 +182,9 @@ class Criterion(Started):
     ----------
     start : the level; without it the easiest.
     right : how many answers must be right.
-    of : among so many in a row; without it all of them must be right.
-    missed : what follows where the maximum is reached first. `continue`: the session goes on;
-        `end`: it ends.
+    of : the number of successive answers among which they must be; without it, all must be right.
+    missed : what happens if the maximum is reached first. `continue`: the session continues; `end`:
+        it ends.
     """
 
     method: Literal["criterion"] = Field(

@@ -121,9 +121,9 @@ class TaskStages(Strict):
     Attributes
     ----------
     task : which task it is.
-    after : questionnaires that are asked after each stage, by id; own ones lie beside the study in
-        `instruments/`.
-    think_aloud : whether the participant is to think aloud, so that the moderator is told to
+    after : the ids of questionnaires that are asked after each stage; your own are in
+        `instruments/` next to the study.
+    think_aloud : whether the participant should think aloud, so that the moderator is asked to
         prompt.
     """
 

@@ -129,7 +129,7 @@ class ConceptRepairStages(StimulusStages):
         concept; `foresight`: each picture comes with one given change, and the participant
         forecasts what the model then says.
     foresee : for how many of the pictures each change is forecast before its result is shown.
-    items : how many pictures of which kinds; not where `changes` names them.
+    items : the number of pictures of each type; leave it out if `changes` lists the pictures.
     changes : for `foresight`: the pictures and changes, if they were drawn in advance. Without it,
         both are drawn for each participant, and every second change alters the answer.
     answers : whether the model's answer is shown after it was forecast (`shown`), or not at all

@@ -55,7 +55,7 @@ class MethodItem(Item):
     Attributes
     ----------
     method : the file of its text. `![](correct)`, `![](incorrect)`, `![](preview)` and `![](tree)`
-        in it stand for the worked examples, the task and the tree of the stimulus set.
+        in it are replaced by the worked examples, the task and the tree of the stimulus set.
     """
 
     key: ClassVar[str] = "method"

@@ -194,7 +194,7 @@ class Stages(RepresentationStages):
     labels : whether the participant can name the sliders (`editable`) or not (`fixed`); without it
         as published.
     marks : a calibration. There is no target alignment; the participant marks where the pictures
-        are "far away" and "close enough" (paper 000, A.2.3), and the introductions tell of that.
+        are "far away" and "close enough" (paper 000, A.2.3), and the introductions explain this.
     sampling : where targets are drawn from: `held_out` pictures, each once in a `shuffled_pass`,
         the model's `prior`, or `uniform` over its sliders; without it what suits the model.
     """

@@ -219,8 +219,8 @@ class SingleDimensionPractice(Item):
     model : practised with three questions about this model's first slider instead; then the text
         before it, which is about circles, is best an `intro` of the study's own.
     intro : the text before it; without it the one that is named like the practice.
-    feedback : whether the right answer is told after each question; by default not as published,
-        and told where the presentation is improved.
+    feedback : whether the right answer is shown after each question (default: only if the
+        presentation is improved).
     adaptive : practise until enough answers are right: the rule `criterion`, with the most
         questions as `trials`; by default three questions.
     """

@@ -91,10 +91,10 @@ class UnmaskingStages(AdaptiveStages, StimulusStages):
     sign : whether pixels are ranked by their score (`signed`) or by its size alone (`absolute`).
     order : of the sequences: as listed, or by lot for each participant.
     question : above the buttons; by default the window's own.
-    class_names : by class what its button says; by default the set's names.
+    class_names : the label of each class's button (default: the set's names).
     buttons : in the set's order, or turned round for every second participant.
-    keys : one a button and the last for "I don't know"; by default F, J and Space with two classes,
-        else digits.
+    keys : one key per button, and the last for "I don't know" (default: F, J and Space with two
+        classes, digits with more).
     size_px : longer side of the picture in logical pixels (96 an inch); it is shown in whole blocks
         of the display's own, so as near below as these allow.
     blank_ms : milliseconds between two stimuli.
