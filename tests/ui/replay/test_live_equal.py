@@ -29,10 +29,10 @@ from tests.helpers.sample import sample
 from tests.session.sessions import virtual_session
 
 SHARES = {
-    "quickstart": 0.02,
-    "calibration": 0.01,
-    "synthetic-crowd": 0.003,
-    "mnist-think-aloud": 0.02,
+    "quickstart": 0.3,
+    "calibration": 0.3,
+    "synthetic-crowd": 0.2,
+    "mnist-think-aloud": 0.3,
     "protopnet-distinction": 0.3,
     "prototree-distinction": 0.3,
     "gradcam-distinction-labels": 0.3,
@@ -130,9 +130,9 @@ def test_a_screen_that_cannot_be_made_says_so_and_the_rest_goes_on(
             monkeypatch.setattr(type(decoder), "space", space)
         past = PastWindow(history)
         past.show_time(part)
-        assert "does not fit" in past.problem
+        assert "does not match" in past.problem
         past.draw(past.picture.window.size(), 1.0)
-        with pytest.raises(LabappError, match="does not fit"):
+        with pytest.raises(LabappError, match="does not match"):
             still(history, part)
         past.show_time(history.begin_ns)
         assert past.problem == ""

@@ -132,6 +132,12 @@ class JudgingScreen(DescribedScreen):
             lambda name: words("judging_enlarged", name=name),
         )
 
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()  # a question knows how high it is once it is laid out
+        return handled
+
     @property
     def trial(self) -> PhotoTrial | None:
         """The photo on the screen and its answers."""
@@ -403,12 +409,6 @@ class RatedScreen(JudgingScreen):
         )
         row = controls.fill(controls.row(None, theme.SPACE_XL), self._left, (right, 1))
         self.column(WIDEST).addLayout(row)
-
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._fit()  # a question knows how high it is once it is laid out
-        return handled
 
     def _fit(self) -> None:
         wide = min(self.width() - 2 * theme.SPACE_XL, WIDEST)
