@@ -445,10 +445,11 @@ def _questionnaires(tables: Tables) -> Iterator[str]:
 def _recording(tables: Tables) -> Iterator[str]:
     sessions = tables.participants
     included = sessions[sessions["included"]]
-    if not included.empty:
+    durations = included["duration_s"].dropna()
+    if not durations.empty:
         yield (
             "The sessions that count had a median working time of "
-            f"{clock(float(included['duration_s'].median()))} (min:s); durations exclude pauses "
+            f"{clock(float(durations.median()))} (min:s); durations exclude pauses "
             "and interruptions."
         )
     presentations = sorted({str(session).replace("_", " ") for session in sessions["presentation"]})

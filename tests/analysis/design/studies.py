@@ -45,6 +45,8 @@ def study(
             who | levels | {
                 "study_version": 1, "outcome": "completed", "complete": True, "included": True,
                 "assignment": "{}", "declared": text, "simulated": False, "models": "",
+                "deidentified": False, "duration_s": 600.0, "sound_s": 0.0, "n_pauses": 0,
+                "n_gaps": 0, "n_deviations": 0, "presentation": "improved", "language": "en",
                 "started_utc": f"2026-01-{at + 1:02}T10:00:00Z",
             }
         )  # fmt: skip

@@ -30,7 +30,7 @@ from labapp.tasks.unmasking.report.results import (
 )
 
 INTERVAL = "Vertical lines: 95 % intervals, bootstrap over participants (ours)."
-AT_EACH_MASK = "n: annotations at each mask."
+AT_EACH_MASK = "At each mask, n is the number of annotations."
 OVER_IMAGES = "Vertical lines: 95 % intervals, bootstrap over images (ours)."
 
 
