@@ -51,7 +51,8 @@ def shots(folder: Path) -> Iterator[tuple[str, QWidget]]:
     )
     page.sessions.selectRow(2)
     page.set_about(
-        f"{lines[0].id}: the journal is not what was written (event 12: its hash is another).",
+        f"{lines[0].id}: the journal was changed or damaged after it was written "
+        "(event 12: its hash is another).",
         "alarm",
     )
     yield "r05-results-all-sorts", _settled(window)

@@ -93,7 +93,7 @@ def choose_language(
         language = asked or (of_studies[0] if len(of_studies) == 1 else ENGLISH)
         if language == ENGLISH:
             raise SetupError(
-                f"{words} contains words of another language, but the report would be in English.",
+                f"{words} is for another language, but the report would be in English.",
                 todo="Choose it with --language, such as --language fr.",
             )
         return _translation(language, "Correct the file, or leave --words out.", words), ""

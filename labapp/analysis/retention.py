@@ -270,8 +270,8 @@ def _show_durations(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
         ),
         rows,
         numeric=range(1, 2 + len(names)),
-        caption="Working time of the sessions that count, without pauses, and the pay per hour "
-        "that follows from it and from the mean payment.",
+        caption="Working time of the sessions that count, excluding pauses, and the resulting "
+        "hourly pay (from the mean payment).",
     )
 
 

@@ -17,7 +17,7 @@ LabappError                  what happened, what is safe, what to do next (exit 
 │   ├── MetricError          a representation cannot be scored from the numbers given
 │   ├── RatingError          a rater's file of dial names is missing, wrong or of another analysis
 │   ├── AgreementError       a table of ratings is missing, wrong or not fit to be compared
-│   ├── RecordError          a journal or bundle cannot be read, or is not what was written
+│   ├── RecordError          a journal or bundle cannot be read, or was changed or damaged
 │   ├── AnnotationError      units, text, codes or a codebook cannot be read, written or used
 │   │   ├── RaterRefused     nobody who codes can have that name (exit status 2)
 │   │   ├── AnnotationsBusy  another window holds the file (exit status 1)

@@ -343,7 +343,8 @@ def read_verified_events(folder: Path) -> list[Event]:
         rows, JOURNAL, lambda pairs: events.extend(event for event, _ in pairs)
     ):
         raise RecordError(
-            f"The journal of {folder.name} is not what was written: {problems[0]}.",
+            f"The journal of {folder.name} was changed or damaged after it was written: "
+            f"{problems[0]}.",
             safe="Nothing was changed, and the events before it are intact.",
             todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
         )

@@ -267,7 +267,7 @@ def test_a_changed_journal_is_not_analysed(golden: Path, tmp_path: Path) -> None
     shutil.copytree(golden, copy)
     with closing(sqlite3.connect(copy / "journal.sqlite")) as connection, connection:
         connection.execute("UPDATE events SET t_ns = t_ns + 1 WHERE kind = 'trial.ended'")
-    with pytest.raises(RecordError, match="not what was written"):
+    with pytest.raises(RecordError, match="was changed or damaged after it was written"):
         load(copy)
 
 

@@ -105,7 +105,7 @@ def test_evaluate_says_what_to_do_where_a_card_flatters(
     card.write_text(few.replace("mean: 36.6", "mean: 35.6"), encoding="utf-8")
     status, out, err = models("evaluate", "sinelines/lab", "--out", "scores")
     assert (status, out.splitlines()[-1]) == (1, "does not agree")
-    assert "not those on the card of sinelines/lab" in err
+    assert "differ from those on the card of sinelines/lab" in err
     assert "--data" in err
     assert list((tmp_path / "here").iterdir()) == []
 

@@ -107,5 +107,5 @@ def test_an_exercise_whose_mistake_is_none_that_is_asked_about_is_refused(
     exercise = next(one for one in row["exercises"] if one["first_wrong"] is not None)
     assert registry.read_part(row).id == row["id"]
     exercise |= changes
-    with pytest.raises(RecordError, match="none that is asked about"):
+    with pytest.raises(RecordError, match="not among those that are asked about"):
         registry.read_part(row)

@@ -489,7 +489,7 @@ def test_what_only_a_later_session_shows_is_checked_too(tmp_path: Path) -> None:
         ("own/rest.md", b"a" * 1_000_000, 25, "more than"),
         ("own/rest.md", None, 25, "a folder"),
         ("own/rest.md", Path("nowhere.md"), 25, "is not there"),
-        ("own/rest.md", Path("rest.md"), 25, "leads to itself"),
+        ("own/rest.md", Path("rest.md"), 25, "a link to itself"),
         ("mine.yaml", b"\xef\xbb\xbf" + STUDY.replace("\n", "\r\n").encode(), 0, ""),
         ("instruments/ease.yaml", b"\xef\xbb\xbf" + EASE.encode(), 0, ""),
         ("own/rest.md", b"\xef\xbb\xbf# Rest\r\n\r\nA little.\r\n", 0, ""),

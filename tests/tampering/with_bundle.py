@@ -182,7 +182,7 @@ def take_the_manifest_away(places: Places) -> None:
     _manifest(places).unlink()
 
 
-@manipulation("bundle", told="The manifest is not what was written")
+@manipulation("bundle", told="The manifest was changed or damaged after it was written")
 def take_an_entry_out_of_the_manifest(places: Places) -> None:
     """A file that was changed is taken out of the manifest."""
     content = json.loads(_manifest(places).read_text())
@@ -190,7 +190,7 @@ def take_an_entry_out_of_the_manifest(places: Places) -> None:
     _manifest(places).write_text(json.dumps(content, indent=2) + "\n")
 
 
-@manipulation("bundle", told="The manifest is not what was written")
+@manipulation("bundle", told="The manifest was changed or damaged after it was written")
 def change_the_date_of_the_export(places: Places) -> None:
     """The manifest says another date."""
     _swap(_manifest(places), '"created": "2', '"created": "1')

@@ -98,8 +98,8 @@ def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | WithdrawnS
     """Read, check and fold one session.
 
     withdrawn: also where the participant withdrew and let the data be kept; it does not count.
-    Raises RecordError when it cannot be read, is not what was written, or its data are to be
-    deleted.
+    Raises RecordError when it cannot be read, was changed or damaged after it was written, or its
+    data are to be deleted.
     """
     with gc_paused(), readable(str(place.path / place.prefix)):
         # In a function of its own, whose events are gone before the collector looks for any.
@@ -129,7 +129,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
             )
     if broken := check_chain(record.rows):
         raise RecordError(
-            f"{record.source}: the journal is not what was written ({broken}).",
+            f"{record.source}: the journal was changed or damaged after it was written ({broken}).",
             safe="It was only read; nothing was changed.",
             todo="`labapp sessions verify` shows more. Until this is solved, name the other "
             "sessions one by one instead of their folder.",

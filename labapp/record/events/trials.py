@@ -127,13 +127,15 @@ class DialTurned(Payload):
 def no_dial(part: Mapping[str, Any], dimension: int) -> str:
     """Why a part has no dial of a number, from 0; empty where it has."""
     count = len(part.get("dimensions", ()))
-    return "" if 0 <= dimension < count else f"{part['id']!r} has {count} dials, none {dimension}"
+    if 0 <= dimension < count:
+        return ""
+    return f"{part['id']!r} has {count} sliders and no slider {dimension} (counted from 0)"
 
 
 def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:
     """Why a part has no such dial state; empty where it can. z: one number a dial."""
     count = len(part.get("dimensions", ()))
-    return "" if len(z) == count else f"it has {len(z)} dials, and {part['id']!r} has {count}"
+    return "" if len(z) == count else f"it has {len(z)} sliders, and {part['id']!r} has {count}"
 
 
 @kind("response.changed", durable=True)

@@ -347,7 +347,7 @@ def _refuse(record: Record) -> None:
         )
     if broken := check_chain(record.rows):
         raise BundleError(
-            f"The journal of {record.name} is not what was written: {broken}.",
+            f"The journal of {record.name} was changed or damaged after it was written: {broken}.",
             safe="No bundle was made, and the session folder was not touched.",
             todo="Check it with `labapp sessions verify`.",
         )

@@ -233,7 +233,7 @@ def read_manifest(text: bytes) -> tuple[dict[str, Any], dict[str, FileEntry]]:
 
 def _make_manifest_error(why: str) -> BundleError:
     return BundleError(
-        f"The manifest is not what was written: {why}.",
+        f"The manifest was changed or damaged after it was written: {why}.",
         safe="Nothing was changed now.",
         todo="Use another copy of the bundle, or export the sessions again.",
     )

@@ -215,7 +215,7 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
         raise UsageError(
             f"The sessions given with --pilot contain none of {study.id} that counts.",
             safe="Nothing was planned.",
-            todo="Give sessions or bundles of this study.",
+            todo="Name sessions or bundles of this study.",
         )
     took_part = people[people["outcome"] != "declined"]
     recruited = took_part["participant"].nunique()

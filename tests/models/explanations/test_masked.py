@@ -146,7 +146,7 @@ def test_a_check_says_that_nobody_knows_what_the_model_makes_of_the_masked_pictu
 
 def test_a_set_of_other_classes_is_refused(made: StimulusSet) -> None:
     other = stimuli.edited(made, lambda m: m["classes"].reverse())
-    said = "has the classes happiness, anger, but my/cnn tells anger, happiness"
+    said = "has the classes happiness, anger, but my/cnn distinguishes anger, happiness"
     with pytest.raises(StimuliError, match=said):
         masked.outputs(other, MASKING, other.manifest.photos[0], "lrp")
 

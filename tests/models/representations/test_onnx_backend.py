@@ -109,7 +109,7 @@ def test_an_operator_of_another_domain_is_refused(tmp_path: Path) -> None:
         ({"shape": [600, 8]}, "shape: at most 512"),
         ({"shape": None}, "shape: display image needs 2 sizes"),
         ({"display": "colour", "shape": [8, 8, 4]}, "shape"),
-        ({"display": "series", "shape": [64]}, "chart: a series needs it"),
+        ({"display": "series", "shape": [64]}, "chart: required for a series"),
         ({"display": "series", "shape": [64], "chart": [1, -1]}, "chart: the lower limit"),
         ({"backend": "torch"}, "backend"),
     ],

@@ -111,7 +111,7 @@ def made(cls: type[registry.Payload], dimension: int, dials: int, box: int = 0) 
 def test_a_kind_about_dials_tells_whether_the_part_has_them(cls: type[registry.Payload]) -> None:
     assert made(cls, 1, 2).misfit(PART) == ""
     if "dimension" in cls.__struct_fields__:
-        assert "dial" in made(cls, 2, 2).misfit(PART)
+        assert "no slider 2" in made(cls, 2, 2).misfit(PART)
         assert made(cls, 0, 0).misfit({"id": "text"})
     if "box" in cls.__struct_fields__:
         assert "box 1" in made(cls, 0, 0, box=1).misfit(PART)

@@ -295,9 +295,9 @@ def plan_without(key: str) -> Change:
 
 
 CASES: dict[str, tuple[Change, str]] = {
-    "a dial that is none": (set_in("dial.moved", {"dimension": 9}), "dials, none 9"),
+    "a dial that is none": (set_in("dial.moved", {"dimension": 9}), "no slider 9"),
     "a dial before the first": (set_in("dial.moved", {"dimension": -1}), "its dimension is -1"),
-    "a name of no dial": (set_in("label.edited", {"dimension": 99}), "dials, none 99"),
+    "a name of no dial": (set_in("label.edited", {"dimension": 99}), "no slider 99"),
     "a dial of no box": (set_in("tutorial.dial_moved", {"box": 9}), "no dial"),
     "too few dials": (set_in("trial.drawn", {"z_start": [0.5]}), "it has 1 dials"),
     "solved with too many": (set_in("trial.solved", {"z": [0.5] * 99}), "it has 99 dials"),

@@ -199,7 +199,7 @@ def test_a_manifest_that_is_missing_or_made_up(copy: Path) -> None:
     content = json.loads(path.read_text())
     content["created"] = "2020-01-01T00:00:00.000000Z"
     path.write_text(json.dumps(content, indent=2) + "\n")
-    assert "manifest is not what was written" in problems(copy)
+    assert "manifest was changed or damaged after it was written" in problems(copy)
     path.unlink()
     assert f"{SOURCEDATA}/{MANIFEST}: missing" in problems(copy)
 
