@@ -305,7 +305,7 @@ def test_every_picture_and_the_whole_images_belong_to_the_plan(
         ({"keys": ["F", "J", ""]}, "keys", ["'' is not a key for a button"]),
         ({"class_names": {"dog": "a dog"}}, "class_names", ["no class 'dog'; there are: disc"]),
         ({"class_names": {"disc": " "}}, "class_names", ["'' does not tell a button"]),
-        ({"class_names": {"disc": "ring"}}, "class_names", ["'ring' does not distinguish a button"]),
+        ({"class_names": {"disc": "ring"}}, "class_names", ["'ring' does not distinguish"]),
         ({"masks": [15, 5]}, "masks", ["must ascend"]),
         ({"masks": [15, 20.123456]}, "masks", ["20.123456 has more digits"]),
         ({"masks": {"smallest": 5, "largest": 6, "count": 5}}, "masks", ["not distinct"]),

@@ -135,7 +135,7 @@ def no_dial(part: Mapping[str, Any], dimension: int) -> str:
 def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:
     """Why a part has no such dial state; empty where it can. z: one number a dial."""
     count = len(part.get("dimensions", ()))
-    return "" if len(z) == count else f"it has {len(z)} sliders, and {part['id']!r} has {count}"
+    return "" if len(z) == count else f"it has a state of {len(z)} sliders, not {count}"
 
 
 @kind("response.changed", durable=True)

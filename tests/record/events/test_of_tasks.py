@@ -116,4 +116,4 @@ def test_a_kind_about_dials_tells_whether_the_part_has_them(cls: type[registry.P
     if "box" in cls.__struct_fields__:
         assert "box 1" in made(cls, 0, 0, box=1).misfit(PART)
     if {*STATES} & {*cls.__struct_fields__}:
-        assert "dials" in made(cls, 1, 3).misfit(PART)
+        assert "sliders, not 2" in made(cls, 1, 3).misfit(PART)
