@@ -300,7 +300,7 @@ CASES: dict[str, tuple[Change, str]] = {
     "a name of no dial": (set_in("label.edited", {"dimension": 99}), "no slider 99"),
     "a dial of no box": (set_in("tutorial.dial_moved", {"box": 9}), "no dial"),
     "too few dials": (set_in("trial.drawn", {"z_start": [0.5]}), "a state of 1 sliders, not"),
-    "solved with too many": (set_in("trial.solved", {"z": [0.5] * 99}), "a state of 99 sliders, not"),
+    "solved with too many": (set_in("trial.solved", {"z": [0.5] * 99}), "99 sliders, not"),
     "a part that is none": (set_in("part.started", {"index": 99}), "index 99"),
     "a stage that is none": (set_in("note.added", {}, part_id="nope"), "no part 'nope'"),
     "a question never drawn": (without("trial.drawn"), "was drawn"),
