@@ -24,6 +24,7 @@ Needs Xvfb, openbox and xrandr (Debian: xvfb openbox x11-xserver-utils).
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -352,6 +353,8 @@ def without_sound(study: str, folder: Path) -> Path:
     asked = yaml.safe_load((assets() / "studies" / path.name).read_text("utf-8"))
     asked.setdefault("recording", {})["audio"] = "off"
     path.write_text(yaml.safe_dump(asked, sort_keys=False, allow_unicode=True), "utf-8")
+    if (drawn := assets() / "changes" / study).is_dir():
+        shutil.copytree(drawn, folder / "changes" / study)
     return path
 
 

@@ -132,7 +132,7 @@ def test_the_start_is_marked_and_keys_are_told_only_when_improved(shown, present
     assert (dial.grab().toImage() != plain) == improved
     said = " ".join(label.text() for label in screen.findChildren(QLabel))
     assert ("Shift" in said) == improved
-    assert ("Page keys" in said) == improved
+    assert ("Page Up" in said) == improved
 
 
 def test_the_tutorial_has_the_dials_of_the_study(presentation, open_room, open_window, tmp_path):

@@ -802,7 +802,7 @@ class Results:
     quality: Mapping[Key, Quality]
     lines: tuple[MeanLine, ...]
     figures: tuple[Path, ...]
-    labels: Mapping[str, Labels] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict, compare=False)
     relabelled: frozenset[str] = frozenset()
 
 

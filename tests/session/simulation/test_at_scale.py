@@ -95,7 +95,7 @@ def test_a_worker_with_another_model_is_refused(tmp_path: Path, cluster: Any) ->
     )
     with (
         workers(dask=cluster.scheduler_address) as found,
-        pytest.raises(ModelError, match="another one"),
+        pytest.raises(ModelError, match="differs from the one"),
     ):
         list(in_order(found, [job]))
 

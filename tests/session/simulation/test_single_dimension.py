@@ -93,7 +93,7 @@ def test_sessions_from_start_to_tables(tmp_path: Path, visualisation: str) -> No
         assert pd.isna(row["change_completion_rate"])
         assert pd.isna(row["change_slide_distance"])
         assert 1 <= row["seq"] <= 7
-    assert "Mean over participants of last minus first 4 questions;" in report(tables)
+    assert "between the last and the first 4 questions;" in report(tables)
 
 
 def check_refuses_a_row_less(bundle: Path, copy: Path) -> None:

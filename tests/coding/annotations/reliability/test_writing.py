@@ -232,7 +232,7 @@ def test_a_second_rater_is_compared_on_what_was_drawn(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("STUDY",), "There is no --out"),
+        (("STUDY",), "--out is missing"),
         (("none", "--out", "OUT"), "no study, session or bundle 'none'"),
         (("STUDY", "--out", "OUT", "--grid", "fast"), "--grid fast"),
         (("STUDY", "--out", "OUT", "--grid", "0.5ms"), "--grid 0.5ms"),
