@@ -250,7 +250,7 @@ def find_tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statist
         if row.p_corrected is None:
             return None, row.why
         name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
-        unit = row.unit if analysis.transform or row.unit not in ("", "0-1") else ""
+        unit = _in_words(row.unit)["unit"]  # a scale has none: 5 more of 0 to 100 are 5 more
         named = replace(row, contrast=labelled(row.contrast))
         return row, sentence(name, row=named, unit=unit, test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")

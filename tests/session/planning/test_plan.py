@@ -295,7 +295,7 @@ def test_calibrations_have_the_last_word(
     ordinary = simulate_study(str(study), 1, "understanding", tmp_path / "ordinary", 3)
     with pytest.raises(UsageError, match="no calibration questions"):
         plan(str(study), calibration=ordinary, **more)
-    with pytest.raises(UsageError, match="are about sinelines, but dsprites-demo asks about") as told:
+    with pytest.raises(UsageError, match="about sinelines, but dsprites-demo asks about") as told:
         plan("dsprites-demo", calibration=sessions, **more)
     assert told.value.safe == "Nothing was simulated."
 
