@@ -18,6 +18,7 @@ from labapp.analysis.design import analyses
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.reviewing import answers_by_condition
+from labapp.analysis.design.sections import summary
 from labapp.analysis.tables import Tables, load
 from labapp.record.journal.opening import open_record
 from labapp.session.gate import gate
@@ -172,3 +173,13 @@ def test_the_manipulation_check_is_tested_by_condition(
     assert rows["chi-square"].statistic == pytest.approx(expected.statistic)
     assert rows["chi-square"].p == pytest.approx(expected.pvalue)
     assert rows["Fisher's exact test"].p == pytest.approx(stats.fisher_exact(table).pvalue)
+
+
+def test_the_summary_says_of_no_outcome_that_it_was_analysed_and_not(
+    tables: Tables, results: StudyAnalyses
+) -> None:
+    analysed = {each.outcome.name for each in results.analyses}
+    assert analysed & {each.name for each in results.left_out}, "in one task, not in another"
+    page = "".join(map(str, summary(tables.participants, results, {})))
+    assert "Not analysed" not in page
+    assert "0-100" not in page, "a difference on a scale has no unit"

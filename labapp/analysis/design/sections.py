@@ -555,7 +555,13 @@ def summary(
         rows += _hypotheses_in_short(results)
         shown = _select_shown(results)
         rows += [_outcome(each) for each in shown if not tested or each.outcome.role != UNDECLARED]
-        left = [each.label for each in results.left_out if each.role != UNDECLARED]
+        # Two tasks may have an outcome of one name, and only one of them values.
+        analysed = {each.outcome.name for each in results.analyses}
+        left = [
+            each.label
+            for each in results.left_out
+            if each.role != UNDECLARED and each.name not in analysed
+        ]
         if left:
             rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
     rows.append(("More", links(targets.items(), ", ")))
