@@ -17,7 +17,7 @@ import scipy
 
 from labapp.analysis.declared import Declaration, factor_column, read_declaration
 from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
-from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
+from labapp.analysis.design.anova import ALPHA, CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE
 from labapp.analysis.design.sections import deciding_tests, test_words
 from labapp.analysis.design.sources import MANIPULATION, UNDECLARED, answers_of
@@ -230,6 +230,9 @@ def _answered(check: Answered) -> Iterator[Html]:
     caption = sentence("review.answers", of=Verbatim(of))
     yield table(heads, rows, numeric=range(1, len(heads)), caption=caption)
     yield paragraph(told)
+    tested = [row.p for row in check.rows if row.p is not None]
+    if tested and min(tested) >= ALPHA:
+        yield paragraph(sentence("review.not_passed", factor=Verbatim(labelled(check.factor))))
 
 
 def _compared(results: StudyAnalyses, reviewed: Review) -> Html:

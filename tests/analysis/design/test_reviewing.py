@@ -122,6 +122,14 @@ def test_a_check_in_words_is_counted_by_condition_and_tested() -> None:
     assert {chi.role, fisher.role} == {MANIPULATION}
 
 
+def test_a_check_that_shows_no_difference_is_said_to() -> None:
+    told = "were not shown to differ between the levels of hint"
+    assert told not in page(tables(()))
+    guessed = studies.study(DECLARED, n=20)
+    given = with_answers(guessed, lambda at, hint: {"value_text": "yes" if at % 4 < 2 else "no"})
+    assert told in page(given)
+
+
 def test_a_check_in_words_that_was_answered_several_times_says_what_it_needs() -> None:
     given = tables(())
     twice = pd.concat([given.answers, given.answers], ignore_index=True)
