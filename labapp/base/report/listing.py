@@ -193,15 +193,18 @@ def number_words(value: float) -> str:
 
 
 def p_words(p: float) -> str:
-    """p = .003, or p < .001."""
-    return "p < .001" if p < 0.001 else f"p = {p_cell(p)}"
+    """p = .003, p < .001 or p > .999."""
+    cell = p_cell(p)
+    return f"p {cell}" if cell[0] in "<>" else f"p = {cell}"
 
 
 def p_cell(p: float | None) -> str:
-    """.003, or < .001."""
+    """.003, < .001 or > .999."""
     if p is None:
         return NONE
-    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+    if p < 0.001:
+        return "< .001"
+    return "> .999" if p >= 0.9995 else f"{p:.3f}".lstrip("0")
 
 
 def df_words(value: float | None) -> str:

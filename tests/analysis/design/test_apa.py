@@ -202,7 +202,7 @@ def test_a_row_is_one_test_and_every_table_has_the_same_ones() -> None:
     }
     assert paper == {
         (row["quantity"], round(row["statistic"], 2), *(
-            "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
+            "< .001" if p < 0.001 else "> .999" if p == 1 else f"{p:.3f}".lstrip("0")
             for p in (row["p"], row["p_corrected"])
         ))
         for row in tested

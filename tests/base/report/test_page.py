@@ -24,7 +24,7 @@ from labapp.base import resources
 from labapp.base.errors import SetupError
 from labapp.base.figure_style import STYLE
 from labapp.base.report import kit
-from labapp.base.report.listing import FILE, catalogue, check, sentence
+from labapp.base.report.listing import FILE, catalogue, check, p_cell, p_words, sentence
 from labapp.base.report.page import (
     ENGLISH,
     Html,
@@ -411,3 +411,12 @@ def test_only_the_kit_says_what_is_html_already() -> None:
         assert name in allowed or not re.search(r"(?<!class )\bHtml\(", path.read_text()), name
     for path in (ROOT / "labapp").rglob("templates/*.html"):
         assert not re.search(r"autoescape|\|\s*safe(?!d)", path.read_text()), path
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [(0.0004, "p < .001"), (0.25, "p = .250"), (0.9994, "p = .999"), (1.0, "p > .999")],
+)
+def test_p_is_written_as_in_papers(p: float, words: str) -> None:
+    assert p_words(p) == words
+    assert p_cell(p) == words.removeprefix("p ").removeprefix("= ")
