@@ -58,9 +58,9 @@ def read_sessions(
 
     A path may be a session folder, a bundle (folder or zip), a folder of sessions (a study under
     the data root, the data root itself), or else a folder of bundles. withdrawn: read sessions too
-    whose participants withdrew and let the data be kept; they do not count, and are left out
-    otherwise. pilot: trial runs alone, which are left out otherwise. choice: by tags and phases.
-    workers, dask: who reads them (see `fold_all`). Raises RecordError when a path holds no session,
+    whose participants withdrew and let the data be kept; they do not count. pilot: read trial runs
+    only; False leaves them out. choice: by tags and phases. workers, dask: who reads them (see
+    `fold_all`). Raises RecordError when a path holds no session,
     none is chosen, one cannot be read or should be deleted, or two different sessions have the same
     labels.
     """

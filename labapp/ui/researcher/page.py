@@ -795,7 +795,7 @@ class MeanLine:
 class Results:
     """report: the page; figures: pictures of the analysis, in the report's order; labels: by study
     what its newest version calls outcomes and models; relabelled: studies whose earlier versions
-    call something otherwise."""
+    have other labels."""
 
     folder: Path
     report: Path
