@@ -206,9 +206,9 @@ def measures() -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize("code", ["en", "de"])
 def test_every_outcome_of_labapp_has_a_label_in_the_report(code: str) -> None:
     spoken = german_for_nobody() if code == "de" else None
-    with speaking(spoken), labelling({"gain": "Nutzen"}, listing.measure_labels()):
+    with speaking(spoken), labelling({"gain": "d′ gained"}, listing.measure_labels()):
         called = {(group, name): label_measure(name, group) for group, name, _ in measures()}
-        assert label_measure("gain", "a task") == "Nutzen", "the study's label comes first"
+        assert label_measure("gain", "a task") == "d′ gained", "the study's, as it is"
         assert label_measure("effort", "a questionnaire of the lab") == "effort"
     assert len(called) > 40
     assert [of for of, label in called.items() if label == of[1]] == []

@@ -93,7 +93,12 @@ def labelled(text: str) -> str:
 
 
 def label_measure(name: str, group: str) -> str:
-    """An outcome of a task or questionnaire as a heading names it; its name if it has no label."""
+    """An outcome of a task or questionnaire as a heading names it: the study's label as it is,
+    labapp's with a capital; its name if it has none."""
     labels = current_labels()
-    label = "" if labels is None else labels.of_measure(name, group)
+    if labels is None:
+        return name
+    if (own := labels.whole(name)) != name:
+        return own
+    label = labels.of_measure(name, group)
     return label[:1].upper() + label[1:] or name
