@@ -566,7 +566,8 @@ SESSION_TYPES = {
     "close.withdrawn": "The participant who tried to close the window continued; working time "
     "was stopped since close.requested, in sessions that have these rows.",
     "text.sound_played": "A sound or video in a text was started, paused or played to its end; "
-    "value is where in it, in seconds; text is its file, play or pause or end, and which play it is.",
+    "value is where in it, in seconds; text is its file, play or pause or end, and which play it "
+    "is.",
     "skip.requested": "A question (text: trial) was skipped by the participant, or a part "
     "(text: part) by the moderator; it could be undone, and working time was stopped.",
     "skip.taken_back": "The skip was undone: the question or part continued.",
