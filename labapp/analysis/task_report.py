@@ -397,14 +397,18 @@ def study_title(participants: pd.DataFrame, study: str) -> str:
     return str(titles.iloc[-1]) if len(titles) else study
 
 
+def questionnaire_title(items: pd.DataFrame, instrument: str) -> str:
+    """The title of a questionnaire, "" where no session has its words. items: the table."""
+    rows = items[(items["instrument"] == instrument) & items["title"].notna()]
+    ordered = rows.sort_values("instrument_version", kind="stable")
+    return "" if rows.empty else str(ordered["title"].iloc[-1])
+
+
 def questionnaire_name(items: pd.DataFrame, instrument: str) -> str:
     """The id of a questionnaire, which the tables have, with its title, where a session has its
     words. items: the table of items."""
-    rows = items[(items["instrument"] == instrument) & items["title"].notna()]
-    if rows.empty:
-        return instrument
-    title = str(rows.sort_values("instrument_version", kind="stable")["title"].iloc[-1])
-    return f"{instrument}: {title}"
+    title = questionnaire_title(items, instrument)
+    return f"{instrument}: {title}" if title else instrument
 
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}

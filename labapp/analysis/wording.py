@@ -14,10 +14,10 @@ import pandas as pd
 
 from labapp.analysis.declared import DECLARED, read_declared
 from labapp.analysis.inclusion import BY_HAND, RULES, SESSIONS, WITHDRAWN
-from labapp.base.report.labels import Labels, Worded, current_labels
+from labapp.base.report.labels import Labels, Worded, current_labels, labelled
 from labapp.base.report.listing import quoted, sentence
 from labapp.base.report.page import Verbatim, say
-from labapp.study.design import Declared, ExcludeRule
+from labapp.study.design import MODEL, Declared, ExcludeRule
 from labapp.study.quotas import Quota
 from labapp.study.when import ALL, ANY, NOT, as_tuple
 
@@ -97,6 +97,12 @@ def describe_rule(rule: ExcludeRule) -> Verbatim:
 def describe_quota(name: str, quota: Quota) -> tuple[str, str]:
     """The label of a quota, or "", and whom it limits in words."""
     return _labels().label(name), describe_condition(quota.when)
+
+
+def name_factor(factor: str) -> str:
+    """A factor by its label; labapp's own, the model, by its word."""
+    label = labelled(factor)
+    return say(factor) if label == factor == MODEL else label
 
 
 def describe_condition(condition: Mapping[str, Any]) -> str:
