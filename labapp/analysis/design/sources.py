@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.column import range_unit
+from labapp.analysis.column import ends_of, range_unit
 from labapp.analysis.columns import outcome_columns, table_columns
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
@@ -79,6 +79,15 @@ class Outcome:
     def of(self) -> str:
         """What reports call its task or questionnaire."""
         return say(self.group)
+
+    @property
+    def axis(self) -> Verbatim:
+        """The title of an axis: the outcome, and its unit or the ends of its scale."""
+        ends = ends_of(self.unit)
+        if ends is None or self.unit == "%":
+            return Verbatim(", ".join(filter(None, (self.label, say(self.unit)))))
+        low, high = (say(f"{end:g}") for end in ends)
+        return Verbatim(f"{self.label}, {low}–{high}")
 
 
 @dataclass(frozen=True)
