@@ -30,7 +30,7 @@ from labapp.analysis.declared import (
 )
 from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.design.anova import CONTRAST
-from labapp.analysis.design.sections import summary
+from labapp.analysis.design.summing_up import summary
 from labapp.analysis.deviations import MEANINGS, true_date
 from labapp.analysis.item_sections import attention, item_sections, questionnaires, show_unknown
 from labapp.analysis.participation import flow_of, people_of
@@ -103,7 +103,9 @@ def study(
     if results is None or not results.analyses:
         del targets[f"{anchor}-analyses"]
     tested = {report: list(report.hypotheses(about, of)) for report, of in findings.of.items()}
-    yield from summary(own, results, targets, [each for some in tested.values() for each in some])
+    reviewed = None if analyses is None else analyses.reviews.get(name)
+    own_tests = [each for some in tested.values() for each in some]
+    yield from summary(own, results, targets, own_tests, reviewed)
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
     if about.counted.stages.empty and not tables.stages.empty:

@@ -55,7 +55,8 @@ class Statistic:
         "transformed (the estimated mean in the outcome's own unit), contrast, effect (Cohen's d of"
         " a contrast, and of logarithms the ratio), equivalence, check, sensitivity (the same asked"
         " in another way), further (a test that the study chose beside these), without exclusions "
-        "(the same test of all sessions; model_name is its kind), correlation (of two outcomes), "
+        "(the same test of all sessions; model_name is its kind), passed the manipulation check "
+        "(the same test of those who did; model_name is its kind), correlation (of two outcomes), "
         "answers by condition (a manipulation check), or left out and why"
     )
     role: str = _text(

@@ -18,7 +18,7 @@ from labapp.analysis.design import analyses
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.reviewing import answers_by_condition
-from labapp.analysis.design.sections import summary
+from labapp.analysis.design.summing_up import summary
 from labapp.analysis.tables import Tables, load
 from labapp.record.journal.opening import open_record
 from labapp.session.gate import gate
