@@ -157,7 +157,9 @@ class Statistic:
     high: float | None = _cell("upper end of that interval")
     effect_name: str = _text("of models: which standardised effect (ours)")
     effect: float | None = _cell("its value")
-    effect_low: float | None = _cell("lower end of its 95 % interval, by noncentral t or F")
+    effect_low: float | None = _cell(
+        "lower end of its interval: of 95 % by noncentral t, of eta squared of 90 % by noncentral F"
+    )
     effect_high: float | None = _cell("upper end of that interval")
     why: str = _text(
         "of models: why there is no value, or what else is to be known; of judged explanations: how"

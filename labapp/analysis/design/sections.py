@@ -434,7 +434,7 @@ def _tests(model: Model, tests: list[Statistic]) -> Html:
         )  # fmt: skip
     heads = (
         "Term", "F", "df", "p", two_lines("p", "Greenhouse-Geisser"),
-        two_lines("Partial η²", "95 % interval"), two_lines("Generalised η²", "95 % interval"),
+        two_lines("Partial η²", "90 % interval"), two_lines("Generalised η²", "90 % interval"),
     )  # fmt: skip
     caption = sentence(
         "design.model", name=model.name, n=model.n, left_out=model.n_left_out, remarks=model.remarks
@@ -671,7 +671,7 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
                 )
             )  # fmt: skip
     heads = (
-        "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [95% CI]", "*η*_G^2",
+        "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [90% CI]", "*η*_G^2",
     )  # fmt: skip
     models = sorted({analysis.main.name for analysis in analyses})
     note = (

@@ -97,7 +97,7 @@ def test_the_sentences_have_the_numbers_of_the_tests(results: StudyAnalyses) -> 
                 assert f"({row.df:.0f}) = {decimal(row.statistic or 0, 2)}" in page
             assert f"[{number_words(row.low or 0)}, {number_words(row.high or 0)}]" in page
         for test in term_tests(analysis):
-            assert f"η² = {short_share(test.effect)}, 95 % CI" in page
+            assert f"η² = {short_share(test.effect)}, 90 % CI" in page
     clear = [
         row.contrast for a in results.analyses for row in a.select(CONTRAST) if row.significant
     ]
@@ -253,7 +253,9 @@ def test_a_factor_of_two_levels_is_tested_in_one_sentence(results: StudyAnalyses
     ]
     for row, term in same:
         assert (row.statistic or 0) ** 2 == pytest.approx(term.statistic)
-        assert f"; contrast “{row.contrast}”, difference {number_words(row.difference or 0)}" in page
+        assert (
+            f"; contrast “{row.contrast}”, difference {number_words(row.difference or 0)}" in page
+        )
     others = [row for a in results.analyses for row in a.select(CONTRAST)]
     assert 0 < len(same) < len(others)
     assert page.count("The contrast “") >= len(others) - len(same)
