@@ -32,9 +32,11 @@ from labapp.base.report.page import (
     Verbatim,
     decimal,
     details,
+    heading,
     join_parts,
     lines,
     paragraph,
+    supplement,
     table,
     two_lines,
 )
@@ -236,9 +238,10 @@ def review_sections(
         caption = sentence("review.without", n=reviewed.n_all)
         yield _compared(results, reviewed.without, "All sessions", caption)
     if reviewed.correlations:
-        yield _correlations(reviewed.correlations, results)
-    if shown := join_parts(figures):
-        yield details("Residuals of the declared outcomes", shown)
+        shown = _correlations(reviewed.correlations, results)
+        yield from supplement([heading(4, "Correlations among outcomes"), shown])
+    if plots := join_parts(figures):
+        yield details("Residuals of the declared outcomes", plots)
 
 
 def _answered(check: Answered) -> Iterator[Html]:

@@ -262,8 +262,9 @@ def test_a_factor_of_two_levels_is_tested_in_one_sentence(results: StudyAnalyses
 
 
 def test_one_test_alone_is_not_said_to_be_corrected() -> None:
-    tables = study({**DESIGN, "analysis": {"outcomes": {"primary": ["completion_rate"]},
-                                           "contrasts": DESIGN["analysis"]["contrasts"][:1]}})  # fmt: skip
+    contrasts = DESIGN["analysis"]["contrasts"][:1]
+    plan = {"outcomes": {"primary": ["completion_rate"]}, "contrasts": contrasts}
+    tables = study(DESIGN | {"analysis": plan})
     made = analyse(tables.included(), read_declaration(tables, "own"))
     page = html.unescape(str(join_parts(sections(made))))
     assert "p corrected" not in page
