@@ -141,16 +141,18 @@ def test_a_contrast_of_trimmed_means_within_people_is_yuens_dependent_one() -> N
 def test_sums_of_sixths_that_are_equal_are_ties_of_a_permutation() -> None:
     rng = np.random.default_rng(0)
     for _ in range(60):
-        sixths = rng.integers(0, 7, size=(9, 3))
+        n, more = rng.integers(3, 6), rng.integers(3, 6)
+        sixths = rng.integers(0, 7, size=(n + more, 3))
         values, sums = (sixths / 6).mean(axis=1), sixths.sum(axis=1)
-        groups = [values[:4], values[4:]]
-        frame = pd.DataFrame(
-            {"participant": [f"p{at}" for at in range(9)], "g": list("aaaabbbbb"), "value": values}
-        )
-        (row,) = made(frame, Layout((Factor("g", ("a", "b")),)), "permutation")
-        every = np.array([sums[list(own)].sum() for own in combinations(range(9), 4)])
-        tails = (every >= sums[:4].sum()).mean(), (every <= sums[:4].sum()).mean()
-        assert row.p == pytest.approx(min(1.0, 2 * min(tails))), groups
+        people = {
+            "participant": [f"p{at}" for at in range(n + more)],
+            "g": ["a"] * n + ["b"] * more,
+        }
+        layout = Layout((Factor("g", ("a", "b")),))
+        (row,) = made(pd.DataFrame({**people, "value": values}), layout, "permutation")
+        every = np.array([sums[list(own)].sum() for own in combinations(range(n + more), n)])
+        tails = (every >= sums[:n].sum()).mean(), (every <= sums[:n].sum()).mean()
+        assert row.p == pytest.approx(min(1.0, 2 * min(tails)))
 
 
 def test_permutations_of_few_people_are_all_made() -> None:
