@@ -197,7 +197,7 @@ def _draw_flow(flow: Flow) -> Figure:
     def left_out(reasons: Mapping[str, int], wide: float, what: str = "Not analysed") -> list[str]:
         told = count(what, sum(reasons.values()), wide)
         for reason, n in reasons.items():
-            told += lines(f"{say(reason)}: {n}", wide)
+            told += lines(f"{say(reason)}:\u00a0{n}", wide)
         return told
 
     main, side = 0.44 * width, 0.48 * width
