@@ -9,7 +9,6 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
@@ -85,11 +84,12 @@ def sections(
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
             told = next(map(term_words, deciding_tests(analysis)), "")
-            name = f"{analysis.outcome.label} ({analysis.outcome.group})"
+            outcome = analysis.outcome
+            name = outcome.label if outcome.shared else f"{outcome.label} ({outcome.of})"
             yield details(Verbatim(f"{name}, {told}"), join_parts(_body(analysis)))
         else:
             role = say(analysis.outcome.role)
-            yield heading(4, Verbatim(f"{analysis.outcome.label} ({role})"))
+            yield heading(4, Verbatim(f"{analysis.outcome.label}, {role}"))
             yield from _body(analysis)
     if results.left_out:
         rows = [(left.label, left.group or NONE, left.why) for left in results.left_out]
@@ -105,13 +105,13 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
         yield heading(4, "Results in sentences")
         yield from _means_of_cells(declared)
     labels = current_labels() or Labels({})
-    called = Counter(analysis.outcome.name for analysis in declared)
     for analysis in declared:
         outcome = analysis.outcome
         name = labels.of_measure(outcome.name, outcome.group)
         if not name:
             name = outcome.name.removesuffix("_s").replace("_", " ")
-        name = Verbatim(name)
+        of = outcome.of if outcome.shared else ""
+        name = Verbatim(f"{name} ({of})" if of else name)
         correction = CORRECTIONS[results.declaration.analysis.correction]
         tests, told = analysis.select(TEST), []
         contrasts = [
@@ -145,8 +145,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
                 )
             )
         told += [_contrast_sentence(row, correction) for row in contrasts]
-        of = f" ({outcome.group})" if called[outcome.name] > 1 else ""
-        lead = Verbatim(f"{name[:1].upper()}{name[1:]}{of}.")
+        lead = Verbatim(f"{name[:1].upper()}{name[1:]}.")
         yield paragraph(join_parts([strong(lead), text(Verbatim(f" {' '.join(told)}"))]))
 
 
@@ -173,7 +172,7 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
             *(["n"] if alike else []),
             *(two_lines(each.outcome.label, _in_short(each.unit)) for each in some),
         ]
-        caption = f"Means and standard deviations, {some[0].outcome.group}"
+        caption = f"Means and standard deviations, {some[0].outcome.of}"
         yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
 
 
@@ -242,15 +241,18 @@ def _hypotheses(results: StudyAnalyses) -> Html:
     rows: list[tuple[object, ...]] = []
     for hypothesis in results.declaration.hypotheses:
         own = [a for a in results.analyses if a.outcome.name == hypothesis.outcome]
-        of = own[0].outcome.label if own else hypothesis.outcome
         role = say(hypothesis.role)
-        name = two_lines(Verbatim(hypothesis.text), Verbatim(f"{role}, {of}"))
+
+        def name(of: str, text: str = hypothesis.text, role: str = role) -> Html:
+            return two_lines(Verbatim(text), Verbatim(f"{role}, {of}"))
+
         if not own:
             why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
-            rows.append((name, "not tested", why or "the outcome is not among those analysed"))
+            why = why or "the outcome is not among those analysed"
+            rows.append((name(labelled(hypothesis.outcome)), "not tested", why))
         for analysis in own:
             verdict, test = describe_test(analysis, hypothesis)
-            rows.append((name, verdict or "not tested", test))
+            rows.append((name(analysis.outcome.label), verdict or "not tested", test))
     caption = (
         "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term "
         "(within participants, with the Greenhouse-Geisser correction), is below .05."

@@ -23,6 +23,7 @@ from labapp.analysis.design.sections import (
 from labapp.analysis.design.sources import MANIPULATION, SECONDARY, UNDECLARED
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.task_report import HypothesisResult
+from labapp.analysis.wording import list_rules, rules_in
 from labapp.base.report.labels import labelled
 from labapp.base.report.listing import number_words, sentence
 from labapp.base.report.page import (
@@ -101,8 +102,10 @@ def _list_analysed(participants: pd.DataFrame) -> Iterator[object]:
     included = int(participants["included"].sum())
     yield f"{included} of {count(len(participants), 'session')}"
     others = participants[~participants["included"]]
-    for why, n in others["excluded_because"].fillna("").value_counts().items():
-        yield two_lines(f"left out: {n}", Verbatim(why)) if why else f"left out: {n}"
+    names = rules_in(participants)
+    for failed, n in others["excluded_because"].fillna("").value_counts().items():
+        why = list_rules(failed, names)
+        yield two_lines(f"left out: {n}", why) if why else f"left out: {n}"
 
 
 def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, object]]:
