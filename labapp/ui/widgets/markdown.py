@@ -36,6 +36,12 @@ def text_width() -> int:
     return round(metrics().horizontalAdvance(sample) / len(sample) * LINE_CHARACTERS)
 
 
+def picture_width() -> int:
+    """Logical pixels for the widest picture or video of a text: none is cut when the text gets a
+    scroll bar."""
+    return text_width() - theme.SPACE_L - 2 * theme.RING
+
+
 def read(document: QTextDocument, markdown: str) -> None:
     """Fill a document with Markdown. HTML in it is text like any other: `<b>` is shown as it
     stands."""
@@ -155,7 +161,7 @@ class MarkdownView(QTextBrowser):
                 continue
             if (content := self.pictures(name)) is None:
                 continue
-            size = size_of(content, width, text_width())
+            size = size_of(content, width, picture_width())
             image.setWidth(size.width())
             image.setHeight(size.height())
             image.setName(f"{name}#{size.width()}")

@@ -75,6 +75,7 @@ class SoundBar(QWidget):
     make_player : makes what is heard; None on a screen that is only read.
     caption : words before it, such as those of the option whose sound it is.
     width : of a video, in logical pixels, as the study states it; None for its own.
+    most : for how wide a video there is room, in logical pixels.
     """
 
     asked = Signal(str, bool)
@@ -88,13 +89,14 @@ class SoundBar(QWidget):
         make_player: MakePlayer | None = None,
         caption: str = "",
         width: int | None = None,
+        most: int = WIDEST_VIDEO,
     ) -> None:
         super().__init__()
         self._sound, self._words, self._look, self._make = sound, words, look, make_player
         self._player: Player | None = None
         self._led = False  # whether the player was told to play
         self._name, self._problem = name, sound.problem
-        self.pictures = VideoPicture(sound, name, width, WIDEST_VIDEO) if sound.video else None
+        self.pictures = VideoPicture(sound, name, width, most) if sound.video else None
         self.button = Button(words("sound_play"), pressed=self._press)
         words_wide = (
             metrics().horizontalAdvance(words(key)) for key in ("sound_play", "sound_pause")

@@ -147,7 +147,7 @@ def test_it_is_played_paused_and_heard_before_the_answer(
     assert out_of_reach(window) == []
     heard = interface_of(bar.button)
     assert heard.text(Told.Name) == "Play: An alarm"
-    assert "Please listen to the end" in heard.text(Told.Description)
+    assert "Please play this to the end" in heard.text(Told.Description)
     assert "Plays left: 2" in bar.note.text()
 
     bar.button.setFocus()

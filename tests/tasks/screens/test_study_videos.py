@@ -28,6 +28,7 @@ from labapp.study.loading import load
 from labapp.tasks.questionnaire.machine import Answer
 from labapp.ui.participant.screen import Screen
 from labapp.ui.replay.picture import PastWindow
+from labapp.ui.widgets.markdown import picture_width
 from labapp.ui.widgets.video_picture import VideoPicture
 from tests.helpers.made_videos import heard_by, number_in, speech_like, write_video
 from tests.helpers.reach import ill_made, out_of_reach
@@ -148,6 +149,7 @@ def test_it_plays_is_heard_and_its_picture_is_replayed(
     assert number_on(bar.pictures) == 0, "the first picture is there before it is played"
     assert interface_of(bar.button).text(Told.Name) == "Play: A robot"
     assert not view.isEnabled()
+    assert "to the end" in bar.note.text()
     assert ill_made(window) == []
     assert out_of_reach(window) == []
     bar.button.setFocus()
@@ -193,15 +195,18 @@ def test_options_and_texts_play_videos(
     path = with_options(tmp_path / "own", file=FILE, width=160)
     (path.parent / "videos").mkdir()
     (path.parent / FILE).write_bytes(film)
-    add_text(path, f'# Robots\n\n![A robot]({FILE} "200")\n\nThat was it.\n')
+    text = f'# Robots\n\n![A robot]({FILE} "200")\n\nAnd at its own size:\n\n![A robot]({FILE})\n'
+    add_text(path, text)
     assert load(path).files[FILE] == film, "it goes with each session"
     room = open_room(study=path)
     window = open_window(room)
     window.resize(1366, 768)
     screen = window.screen_shown
-    ((_, bar),) = screen.text.sound_bars
+    (_, bar), (_, own) = screen.text.sound_bars
     assert bar.pictures.width() == 200
-    assert screen.text.viewport().rect().contains(bar.geometry())
+    assert own.pictures.width() == picture_width(), "as wide as the text, and no wider"
+    for each in (bar, own):
+        assert each.geometry().right() <= screen.text.viewport().width()
     assert ill_made(window) == []
     QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
     _wait(lambda: number_on(bar.pictures) > 5, qapp)
