@@ -377,8 +377,7 @@ class Researcher(QObject):
 
     def _show(self) -> None:
         """Everything as it stands; computes where results are missing or of other sessions."""
-        stand, of = self._stand(), self._of
-        done = self._done.get(of)
+        stand, of, done = self._stand(), self._of, self._done.get(self._of)
         fresh = done is not None and done.stand == stand
         if self._shown and not fresh and not self._analysis.running:
             self._analyse()
@@ -392,12 +391,11 @@ class Researcher(QObject):
         if quality:
             text = tr("researcher.sessions_count", sessions=text, n=counts)
         self.page.set_sessions(shown, quality, text)
-        only = self._only
+        only = of[1]
         self.page.set_only(*list_words(self._own), only[0] if len(only) == 1 else "")
         state = "" if done is None else done.state
         if running and self._running[0] == of:
-            n = len(self._running[1])
-            state = counted(n, "researcher.analysing")
+            state = counted(len(self._running[1]), "researcher.analysing")
         self.page.set_results(results, self._study, state)
         failed = done is not None and done.failed and not running
         self.page.set_state(state, "warn" if failed else "")
