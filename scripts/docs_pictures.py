@@ -378,17 +378,35 @@ def save(image: QImage, path: Path) -> None:
     print(f"{path}: {size[0]} x {size[1]}, {path.stat().st_size / 1000:.0f} kB")
 
 
-PICTURES = { "home.png": "The home screen, with the study on the left and the live checklist on the right",
-"session.png": "The participant's window and the moderator's console during a session", "judging.jpg": "Two tasks in
-which participants judge explanations", "unmasking.jpg": "A face of which little is shown, and the same face with more
-shown", "questionnaire.png": "The questionnaire as a participant sees it, with two statements answered", "results.png":
-"The Results page of the home screen, with six sessions analysed", "coding.png": "A session in the coding window",
-"sessions.png": "The Sessions page of the home screen", "study.png": "The Study page of the home screen, with what each
-of the models' sliders does", "remote.png": "The console with the codes that let others join", "concepts.png": "A
-picture of concept repair after a change of one concept", "replay.png": "A session in the replay window", } """What each
-shows; pages say it where they show it.""" MAKERS = { "home.png": home, "session.png": session, "judging.jpg": judging,
-"unmasking.jpg": unmasking, "questionnaire.png": questionnaire, "results.png": results, "coding.png": coding,
-"sessions.png": sessions, "study.png": study, "remote.png": remote, "concepts.png": concepts, "replay.png": replay, }
+PICTURES = {
+    "home.png": "The home screen, with the study on the left and the live checklist on the right",
+    "session.png": "The participant's window and the moderator's console during a session",
+    "judging.jpg": "Two tasks in which participants judge explanations",
+    "unmasking.jpg": "A face of which little is shown, and the same face with more shown",
+    "questionnaire.png": "The questionnaire as a participant sees it, with two statements answered",
+    "results.png": "The Results page of the home screen, with six sessions analysed",
+    "coding.png": "A session in the coding window",
+    "sessions.png": "The Sessions page of the home screen",
+    "study.png": "The Study page of the home screen, with what each of the models' sliders does",
+    "remote.png": "The console with the codes that let others join",
+    "concepts.png": "A picture of concept repair after a change of one concept",
+    "replay.png": "A session in the replay window",
+}
+"""What each shows; pages say it where they show it."""
+MAKERS = {
+    "home.png": home,
+    "session.png": session,
+    "judging.jpg": judging,
+    "unmasking.jpg": unmasking,
+    "questionnaire.png": questionnaire,
+    "results.png": results,
+    "coding.png": coding,
+    "sessions.png": sessions,
+    "study.png": study,
+    "remote.png": remote,
+    "concepts.png": concepts,
+    "replay.png": replay,
+}
 
 if __name__ == "__main__":
     sys.exit(main())
