@@ -141,6 +141,7 @@ class QuestionnaireScreen(Screen):
             lambda: self._look_at_sound(item, option),
             lambda action, audible: self.send(PlaySound(item.id, action, audible, option)),
             caption=words if option else "",
+            width=getattr(sound, "width", None),
         )
 
     def _look_at_sound(self, item: Item, option: str) -> Sounding:
