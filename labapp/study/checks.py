@@ -8,7 +8,7 @@ the flow that it is of, and what cannot come out even.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, product
 from pathlib import Path
@@ -27,7 +27,7 @@ from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
 from labapp.study.conditions import OrderByGroup, Scope, Value, as_tuple, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
-from labapp.study.flow import items_of, task_tests, unroll, walk_items
+from labapp.study.flow import EachItem, items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import among, never, places_of_parts
 from labapp.study.partial import Partial
@@ -481,6 +481,12 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         if (variable := item.goes_through()) is None:
             continue
         gone_through.add(variable)
+        interrupt = item.interrupt if isinstance(item, EachItem) else None
+        if interrupt is not None and (times := interrupt.times) is not None:
+            rounds = min(map(len, _rounds_of_all(study, variable)), default=0)
+            if 0 < rounds <= times:
+                what = f"found {times}; allowed: fewer than the {rounds} rounds of {variable}"
+                yield (*place, "interrupt", "times"), what
         if variable in around(study, place):
             yield (*place, "each"), f"it stands within another `each: {variable}`"
         if design is not None and variable not in brought:
@@ -500,6 +506,13 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
             yield from ((("design", "orders", MODEL, *at), what) for at, what in faults)
         elif factor not in gone_through:
             yield at, f"nothing in the flow goes through {factor}: write `each: {factor}` there"
+
+
+def _rounds_of_all(study: Study, variable: str) -> Iterator[Sequence[Scope]]:
+    """What an `each` goes through for participants of every condition, in every session."""
+    sessions = allocation.sessions_of(study)
+    for session, (number, drawn) in product(sessions, allocation.variants(study)):
+        yield allocation.place_of(study, number, drawn, session).turns.get(variable, ())
 
 
 def _models(study: Study) -> Iterator[str]:

@@ -84,6 +84,10 @@ class Item(Strict):
         level of a factor; none of an item that is of a task type."""
         return ()
 
+    def interrupts(self) -> tuple[Item, ...]:
+        """The items that are shown between two of its rounds."""
+        return ()
+
     def goes_through(self) -> str | None:
         """The drawn variable whose cells, or the factor whose levels, it goes through; None where
         it goes through none."""
