@@ -20,7 +20,7 @@ from labapp.analysis.planes import WHOLE, draw_kinds, kinds_with_figures
 from labapp.analysis.questionnaires import FAILED, PASSED
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import TaskReport, questionnaire_name, reports, wide
+from labapp.analysis.task_report import TaskReport, in_order, questionnaire_name, reports, wide
 from labapp.base.reading.values import json_value
 from labapp.base.report.listing import NONE, format_first_rows, records, spread
 from labapp.base.report.page import (
@@ -119,7 +119,8 @@ def item_sections(counted: Tables, scales: Sequence[Reliability], anchor: str) -
 def _abouts(answers: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The answers about each model; those about none are of the whole session."""
     about = answers["model"].where(answers["model"].notna(), "whole session")
-    return [(str(model), own) for model, own in answers.groupby(about, sort=True)]
+    groups = {str(model): own for model, own in answers.groupby(about, sort=False)}
+    return [(model, groups[model]) for model in in_order(groups)]
 
 
 def _item(words: str, name: str, *, turned: bool) -> Html:

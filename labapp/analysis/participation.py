@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from labapp.analysis.declared import DECLARED, PREFIX, read_declared
-from labapp.analysis.inclusion import BY_HAND, SESSIONS, WITHDRAWN, rule_words
+from labapp.analysis.inclusion import BY_HAND, SESSIONS, WITHDRAWN
+from labapp.analysis.wording import rule_names
 from labapp.base.report.listing import records
 from labapp.study.people import Person, SessionState, Visits, people
 
@@ -35,16 +36,7 @@ FIRST = (WITHDRAWN, "completed", BY_HAND)
 MOST_CELLS, ACROSS, GUTTER_IN = 12, 4, 0.16
 """So many cells have a box of their own, and so many stand beside each other; inches at the left
 for the line to further rows of them."""
-_SHORT = {
-    WITHDRAWN: "Withdrew",
-    "completed": "Did not finish",
-    BY_HAND: "Excluded by hand",
-    "practice_correct": "A practice question answered incorrectly",
-    "min_solved": "Too few questions solved",
-    SESSIONS: "Too few sessions completed",
-    AWAITED: "Sessions still to come",
-    UNSAID: "No reason was recorded",
-}
+_OTHERS = {AWAITED: "Sessions still to come", UNSAID: "No reason was recorded"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ def flow_of(participants: pd.DataFrame, withdrawn: Sequence[TableSession] = ()) 
     sessions of people who withdrew, which are in no table."""
     rows = records(participants)
     texts = (row.get(DECLARED.name) for row in rows)
-    words = rule_words(text for text in texts if isinstance(text, str))
+    words = rule_names(text for text in texts if isinstance(text, str))
     known = [*FIRST, *(name for name in words if name not in (*FIRST, SESSIONS)), SESSIONS]
     counts: Counter[str] = Counter()
     cells: Counter[str] = Counter()
@@ -96,7 +88,7 @@ def flow_of(participants: pd.DataFrame, withdrawn: Sequence[TableSession] = ()) 
     return Flow(
         states.total(),
         states["declined"],
-        {_SHORT.get(name, f"{name}: {words.get(name, name)}"): counts[name] for name in listed},
+        {_OTHERS.get(name) or words.get(name, name): counts[name] for name in listed},
         states["included"],
         dict(sorted(cells.items())),
     )

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
+from labapp.analysis.inclusion import BY_HAND, RULES, variables
 from labapp.analysis.participation import (
     TablePerson,
     TableSession,
@@ -27,6 +27,7 @@ from labapp.analysis.participation import (
 )
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import PrintedValue, Profile, profiles
+from labapp.analysis.wording import list_rules, meanings_of_rules, rule_names
 from labapp.base.naming import natural
 from labapp.base.report.listing import NONE, records
 from labapp.base.report.page import (
@@ -65,11 +66,16 @@ def retention(
         yield paragraph(
             f"Withdrew (counted here, but not in any table): {count(gone, 'participant')}.", "quiet"
         )
-    words = rule_words(row["declared"] for row in rows if isinstance(row.get("declared"), str))
+    declared = [row["declared"] for row in rows if isinstance(row.get("declared"), str)]
+    words = rule_names(declared)
+    meanings = meanings_of_rules(declared)
     if failed := _count_failed(recruited):
         yield table(
             ("Rule not met", "What that means", "Participants"),
-            [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
+            [
+                (Verbatim(words.get(name, name)), meanings.get(name) or NONE, n)
+                for name, n in failed.items()
+            ],
             numeric=(2,),
             caption="These participants do not count. Those who break several rules appear "
             "in several rows.",
@@ -77,7 +83,7 @@ def retention(
     if by_hand := [row for row in rows if row["decided_by_hand"]]:
         yield table(
             ("Participant", "Session", "Decided by hand", "Rules not met", "Reason"),
-            [_decision(row) for row in by_hand],
+            [_decision(row, words) for row in by_hand],
             caption="A decision overrides the rules.",
         )
     if len(recruited) < len(everybody):
@@ -103,7 +109,12 @@ def retention(
                     len(some),
                     _count_included(some),
                     _percent(some),
-                    Verbatim(", ".join(f"{rule} {n}" for rule, n in _count_failed(some).items())),
+                    Verbatim(
+                        "; ".join(
+                            f"{words.get(rule, rule)}: {n}"
+                            for rule, n in _count_failed(some).items()
+                        )
+                    ),
                 )
                 for (name, value), some in groups.items()
             ],
@@ -112,15 +123,15 @@ def retention(
         )
 
 
-def _decision(row: Row) -> tuple[object, ...]:
-    """What was decided about a session by hand, and why."""
+def _decision(row: Row, words: Mapping[str, str]) -> tuple[object, ...]:
+    """What was decided about a session by hand, and why. words: what rules are called."""
     failed = str(row["excluded_because"] or "").split(", ")
-    rules = [rule for rule in failed if rule and rule != BY_HAND]
+    rules = ", ".join(rule for rule in failed if rule != BY_HAND)
     return (
         Verbatim(row["participant"]),
         Verbatim(row["session"]),
         row["decided_by_hand"],
-        Verbatim(", ".join(rules)),
+        list_rules(rules, words),
         Verbatim(row["decision_reason"] or ""),
     )
 

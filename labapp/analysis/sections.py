@@ -43,13 +43,22 @@ from labapp.analysis.task_report import (
     ReportedStudy,
     TaskReport,
     default_analyses,
+    in_order,
     questionnaire_name,
     reports,
     study_title,
     without_sections,
 )
+from labapp.analysis.wording import describe_quota, list_rules, rules_in
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, SHOWN_ROWS, format_first_rows, quoted, records
+from labapp.base.report.listing import (
+    NONE,
+    SHOWN_ROWS,
+    format_first_rows,
+    quoted,
+    records,
+    sentence,
+)
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -67,7 +76,6 @@ from labapp.base.report.page import (
 )
 from labapp.study.allocation import cell_name
 from labapp.study.design import Design
-from labapp.study.when import describe
 
 NAMED = 6
 """So many models are named in the paragraph on methods; more are counted there, and listed with the
@@ -146,6 +154,7 @@ def _began(utc: str) -> str:
 
 def sessions(participants: pd.DataFrame) -> Html:
     """Who took part, in which order, and what was recorded."""
+    names = rules_in(participants)
     rows = [
         (
             row["participant"],
@@ -153,7 +162,7 @@ def sessions(participants: pd.DataFrame) -> Html:
             _began(row["started_utc"]),
             # A model whose stages follow one another is named once.
             lines(model for model, _ in groupby(row["models"].split(", "))),
-            _outcome(row),
+            _outcome(row, names),
             clock(row["duration_s"]),
             f"{row['n_pauses']} ({clock(row['paused_s'])})" if row["n_pauses"] else "none",
             f"{row['n_gaps']} ({clock(row['gap_s'])})" if row["n_gaps"] else "none",
@@ -162,7 +171,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         )
         for row in records(_naturally_sorted(participants))
     ]
-    names = (
+    heads = (
         "Participant",
         "Session",
         "Began, UTC",
@@ -174,7 +183,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         two_lines("Sound", "min:s"),
         "Deviations",
     )
-    listed = format_first_rows(names, rows, numeric=(5, 6, 7, 9), most=None)
+    listed = format_first_rows(heads, rows, numeric=(5, 6, 7, 9), most=None)
     return details(f"The list of {count(len(rows), 'session')}", listed)
 
 
@@ -201,9 +210,10 @@ def _naturally_sorted(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[sorted(range(len(keys)), key=keys.__getitem__)]
 
 
-def _outcome(row: dict[str, Any]) -> object:
+def _outcome(row: dict[str, Any], names: Mapping[str, str]) -> object:
+    """names: what rules are called."""
     text = row["outcome"].replace("_", " ")
-    why = row["excluded_because"]
+    why = list_rules(row["excluded_because"], names)
     facts = (row["ended_reason"], why and f"not included: {why}", row["simulated"] and "simulated")
     more = "; ".join(fact for fact in facts if fact)
     return two_lines(text, more) if more else text
@@ -385,7 +395,7 @@ def _tasks(tables: Tables) -> Iterator[str]:
     known = {task: report for report in reports() for task in report.activities}
     for task, some in stages.groupby("task", sort=True):
         asked = sorted({int(n) for n in some["n_planned"].dropna()})
-        models = sorted({str(model) for model in some["model"]})
+        models = in_order(map(str, some["model"]))
         compared = ", ".join(models) if len(models) <= NAMED else count(len(models), "model")
         shown = "–".join(str(n) for n in dict.fromkeys((asked[0], asked[-1]))) if asked else "no"
         questions = "1 question" if shown == "1" else f"{shown} questions"
@@ -422,11 +432,11 @@ def describe_quotas(tables: Tables, study: str) -> Iterator[str]:
     for name, quota in read_declaration(tables, study).quotas.items():
         met = sessions[QUOTAS.name].fillna("").str.split(r"[;!]+")
         people = sessions[[name in names for names in met]]["participant"].nunique()
-        limit = quota.at_most if quota.share is None else f"{quota.share:.0%} of all"
-        yield (
-            f"The quota “{name}” ({describe(quota.when)}) allowed {limit} participants; "
-            f"{people} of those who count fall under it."
-        )
+        label, words = describe_quota(name, quota)
+        yield sentence(
+            "quota", label=label, words=words, people=people, at_most=quota.at_most,
+            share=quota.share,
+        )  # fmt: skip
 
 
 def _questionnaires(tables: Tables) -> Iterator[str]:

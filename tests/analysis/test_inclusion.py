@@ -339,7 +339,7 @@ def test_a_bundle_and_its_copy_without_names_say_the_same(
 
 def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
     page = str(join_parts(retention(tables.participants, "ruled", "s1", tables.withdrawn)))
-    assert "the participant did not answer 2 or 3 or 4 or 5 to check_1" in page
+    assert "Check_1: not 2 or 3 or 4 or 5" in page
     assert "not applied" not in page
 
 
@@ -471,7 +471,7 @@ def test_a_session_stands_under_its_first_reason() -> None:
         {
             "Did not finish": 1,
             "Excluded by hand": 1,
-            "attention: the participant did not answer 2 to check": 1,
+            "Check: not 2": 1,
         },
         1,
         {"without": 1},

@@ -140,8 +140,8 @@ def sounding(open_room: OpenRoom, qtbot: QtBot) -> Sounding:
     ("sounds", "words", "headline"),
     [
         ("quiet", "Nobody is speaking", "Silent for"),
-        ("zeros", "No signal at all between words: a noise gate", "No signal"),
-        ("clipping", "Too loud: the sound is cut off", "Too loud"),
+        ("zeros", "No signal at all between words: a noise gate is on", "No signal"),
+        ("clipping", "Too loud: the sound is being cut off", "Too loud"),
     ],
 )
 def test_what_the_microphone_hears(
@@ -383,7 +383,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
         ("0:15", "Sound lost: the computer was too slow, 0.5 s"),
         ("0:15", "Microphone unplugged: Jabra: unplugged, 0:07"),
         ("0:22", "Disk almost full: 12 MB free, 0:03"),
-        ("0:22", "Participant’s window had no keyboard, 0:03"),
+        ("0:22", "Participant’s window lost the keyboard, 0:03"),
         ("0:25", "Participant wanted to stop: pressed Escape, 0:00"),
         ("0:25", "Part skipped: Tutorial"),
         ("0:25", "Part skipped: Before practice"),
@@ -404,7 +404,7 @@ def test_the_times_without_keyboard_are_one_line(desk: Desk) -> None:
         desk.runner.emit(WindowFocus(focused=True))
         desk.wait(3)
     notes = desk.console.notes
-    shown = "Participant’s window had no keyboard: 3 times, 0:06 in all"
+    shown = "Participant’s window lost the keyboard: 3 times, 0:06 in all"
     assert lines(notes.deviations)[-1] == ("0:10", shown)
     assert sum("keyboard" in text for _, text in lines(notes.deviations)) == 1
     kinds = [deviation.kind for deviation in desk.console.state.deviations.deviations]
@@ -461,7 +461,7 @@ def test_what_is_sent_to_other_devices_is_told_and_only_then(desk: Desk) -> None
     desk.runner.emit(LslOpened("6a", ("labapp-events",), "1.18"))
     desk.console.refresh()
     assert not fact.isHidden()
-    assert fact.full() == "! nobody receives"
+    assert fact.full() == "! no receiver"
     streams.received = True
     for _ in range(SECOND_TICKS):
         desk.console.refresh()

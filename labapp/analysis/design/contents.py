@@ -498,7 +498,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     kit.columns(ax, labels, beyond=0.55, fontsize=points_of(drawing.SMALL))
     kit.grid(ax)
     told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
-    title = " · ".join(filter(None, (analysis.outcome.label, analysis.outcome.group, told)))
+    title = " · ".join(filter(None, (analysis.outcome.label, told)))
     ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
     ax.set_ylabel(analysis.outcome.unit)
     ends = ends_of(analysis.outcome.unit)

@@ -20,11 +20,12 @@ from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE
 from labapp.analysis.design.sections import deciding_tests, test_words
-from labapp.analysis.design.sources import MANIPULATION, UNDECLARED, answers_of
+from labapp.analysis.design.sources import MANIPULATION, UNDECLARED, Outcome, answers_of
 from labapp.analysis.inference import pearson, quantile
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
-from labapp.base.report.labels import label_measure, labelled
+from labapp.analysis.wording import name_item
+from labapp.base.report.labels import labelled
 from labapp.base.report.listing import NONE, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
@@ -131,9 +132,9 @@ def _without(analyses: Iterable[Analysis]) -> Iterator[Statistic]:
 def correlations(study: str, analyses: Sequence[Analysis]) -> Iterator[Statistic]:
     """Pearson's r of every two outcomes over the participants' means, with Fisher's interval. The
     means are over all that a participant met; differences between groups are in them."""
-    means = {each.outcome.name: each.frame.groupby(PARTICIPANT)[VALUE].mean() for each in analyses}
-    for first, other in combinations(means, 2):
-        both = pd.concat([means[first], means[other]], axis=1, join="inner").dropna()
+    means = [(each.outcome, each.frame.groupby(PARTICIPANT)[VALUE].mean()) for each in analyses]
+    for (first, of_first), (other, of_other) in combinations(means, 2):
+        both = pd.concat([of_first, of_other], axis=1, join="inner").dropna()
         test = pearson(*(both.iloc[:, at].to_numpy(np.float64) for at in (0, 1)))
         n = len(both)
         low = high = None
@@ -141,9 +142,14 @@ def correlations(study: str, analyses: Sequence[Analysis]) -> Iterator[Statistic
             half = quantile(None) / sqrt(n - 3)
             low, high = (tanh(atanh(test.statistic) + sign * half) for sign in (-1, 1))
         yield replace(
-            test, study=study, kind=CORRELATION, quantity=first, compared_with=other, n=n,
-            low=low, high=high, ours=True,
+            test, study=study, kind=CORRELATION, quantity=_reference(first),
+            compared_with=_reference(other), n=n, low=low, high=high, ours=True,
         )  # fmt: skip
+
+
+def _reference(outcome: Outcome) -> str:
+    """The name of an outcome in a row of two, with its task where several have it."""
+    return f"{outcome.group}.{outcome.name}" if outcome.shared else outcome.name
 
 
 def answers_by_condition(declaration: Declaration, counted: Tables) -> Iterator[Answered]:
@@ -213,7 +219,8 @@ def review_sections(
 
 
 def _answered(check: Answered) -> Iterator[Html]:
-    of = f"{check.item}, {check.factor}"
+    item, options = name_item(check.item)
+    of = f"{item}, {labelled(check.factor)}"
     told = lines(
         sentence("review.association", row=row, exact=row.test == FISHER) if row.p is not None
         else row.why for row in check.rows
@@ -221,12 +228,14 @@ def _answered(check: Answered) -> Iterator[Html]:
     if check.counts.empty:
         yield paragraph(told)
         return
-    answers = [Verbatim(name) for name in check.counts.columns]
+    given = list(map(str, check.counts.columns))
+    answers = sorted(given, key=[*options, *given].index)
     rows = [
         (Verbatim(level), *(str(n) for n in counts))
-        for level, counts in zip(check.counts.index, check.counts.to_numpy(), strict=True)
+        for level, counts in zip(check.counts.index, check.counts[answers].to_numpy(), strict=True)
     ]
-    heads = (Verbatim(check.factor), *answers)
+    words = (Verbatim(options.get(answer, labelled(answer))) for answer in answers)
+    heads = (Verbatim(check.factor), *words)
     caption = sentence("review.answers", of=Verbatim(of))
     yield table(heads, rows, numeric=range(1, len(heads)), caption=caption)
     yield paragraph(told)
@@ -238,6 +247,8 @@ def _answered(check: Answered) -> Iterator[Html]:
 def _compared(results: StudyAnalyses, reviewed: Review) -> Html:
     """Each test beside the same one of all sessions."""
     rows: list[tuple[object, ...]] = []
+    declared = [each.outcome for each in declared_outcomes(results)]
+    called = {(outcome.name, outcome.group): outcome.label for outcome in declared}
     for row in reviewed.without:
         same = {name: getattr(row, name) for name in _SAME}
         mine = [
@@ -248,8 +259,8 @@ def _compared(results: StudyAnalyses, reviewed: Review) -> Html:
         rows.append(
             (
                 two_lines(
-                    Verbatim(label_measure(row.quantity, row.group)),
-                    Verbatim(labelled(row.contrast or row.factors)),
+                    called.get((row.quantity, row.group), Verbatim(row.quantity)),
+                    _of(row),
                 ),
                 lines(_told(each) for each in mine) if mine else NONE,
                 _told(row),
@@ -257,6 +268,12 @@ def _compared(results: StudyAnalyses, reviewed: Review) -> Html:
         )
     caption = sentence("review.without", n=reviewed.n_all)
     return table(("Test", "Analysed", "All sessions"), rows, caption=caption)
+
+
+def _of(row: Statistic) -> Verbatim:
+    """The contrast or term of a row, and whether the test is of equivalence."""
+    name = Verbatim(labelled(row.contrast or row.factors))
+    return name if row.bound is None else sentence("review.equivalence", name=name, bound=row.bound)
 
 
 _SAME = ("quantity", "group", "factors", "contrast", "direction", "test")
@@ -269,7 +286,8 @@ def _told(row: Statistic) -> object:
 
 def _correlations(reviewed: Sequence[Statistic], results: StudyAnalyses) -> Html:
     rows = []
-    labels = {each.outcome.name: each.outcome.label for each in declared_outcomes(results)}
+    declared = [each.outcome for each in declared_outcomes(results)]
+    labels = {_reference(outcome): outcome.label for outcome in declared}
     for row in reviewed:
         known = row.statistic is not None
         interval = NONE if row.low is None else f"{_r(row.low)} to {_r(row.high)}"

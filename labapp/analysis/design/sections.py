@@ -12,7 +12,6 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,6 +41,7 @@ from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.task_report import HypothesisResult
+from labapp.analysis.wording import list_rules, rules_in
 from labapp.base.report.labels import Labels, current_labels, labelled
 from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
 from labapp.base.report.page import (
@@ -85,11 +85,12 @@ def sections(
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
             told = next(map(term_words, deciding_tests(analysis)), "")
-            name = f"{analysis.outcome.label} ({analysis.outcome.group})"
+            outcome = analysis.outcome
+            name = outcome.label if outcome.shared else f"{outcome.label} ({outcome.of})"
             yield details(Verbatim(f"{name}, {told}"), join_parts(_body(analysis)))
         else:
             role = say(analysis.outcome.role)
-            yield heading(4, Verbatim(f"{analysis.outcome.label} ({role})"))
+            yield heading(4, Verbatim(f"{analysis.outcome.label}, {role}"))
             yield from _body(analysis)
     if results.left_out:
         rows = [(left.label, left.group or NONE, left.why) for left in results.left_out]
@@ -103,13 +104,13 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
     if declared:
         yield heading(4, "Results in sentences")
     labels = current_labels() or Labels({})
-    called = Counter(analysis.outcome.name for analysis in declared)
     for analysis in declared:
         outcome = analysis.outcome
         name = labels.of_measure(outcome.name, outcome.group)
         if not name:
             name = outcome.name.removesuffix("_s").replace("_", " ")
-        name = Verbatim(name)
+        of = outcome.of if outcome.shared else ""
+        name, plain = Verbatim(f"{name} ({of})" if of else name), Verbatim(name)
         cells = [
             {
                 "levels": ", ".join(map(labelled, cell.levels.values())),
@@ -122,8 +123,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
         ]
         told = [
             sentence(
-                "results.means", name=name, of=outcome.group if called[outcome.name] > 1 else "",
-                cells=cells, **_in_words(analysis.unit),
+                "results.means", name=plain, of=of, cells=cells, **_in_words(analysis.unit),
             )
         ]  # fmt: skip
         tests = analysis.select(TEST)
@@ -184,15 +184,18 @@ def _hypotheses(results: StudyAnalyses) -> Html:
     rows: list[tuple[object, ...]] = []
     for hypothesis in results.declaration.hypotheses:
         own = [a for a in results.analyses if a.outcome.name == hypothesis.outcome]
-        of = own[0].outcome.label if own else hypothesis.outcome
         role = say(hypothesis.role)
-        name = two_lines(Verbatim(hypothesis.text), Verbatim(f"{role}, {of}"))
+
+        def name(of: str, text: str = hypothesis.text, role: str = role) -> Html:
+            return two_lines(Verbatim(text), Verbatim(f"{role}, {of}"))
+
         if not own:
             why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
-            rows.append((name, "not tested", why or "the outcome is not among those analysed"))
+            why = why or "the outcome is not among those analysed"
+            rows.append((name(labelled(hypothesis.outcome)), "not tested", why))
         for analysis in own:
             verdict, test = describe_test(analysis, hypothesis)
-            rows.append((name, verdict or "not tested", test))
+            rows.append((name(analysis.outcome.label), verdict or "not tested", test))
     caption = (
         "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term "
         "(within participants, with the Greenhouse-Geisser correction), is below .05."
@@ -573,8 +576,10 @@ def _list_analysed(participants: pd.DataFrame) -> Iterator[object]:
     included = int(participants["included"].sum())
     yield f"{included} of {count(len(participants), 'session')}"
     others = participants[~participants["included"]]
-    for why, n in others["excluded_because"].fillna("").value_counts().items():
-        yield two_lines(f"left out: {n}", Verbatim(why)) if why else f"left out: {n}"
+    names = rules_in(participants)
+    for failed, n in others["excluded_because"].fillna("").value_counts().items():
+        why = list_rules(failed, names)
+        yield two_lines(f"left out: {n}", why) if why else f"left out: {n}"
 
 
 def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, object]]:
