@@ -27,7 +27,7 @@ from labapp.base.errors import LabappError, StudyError
 from labapp.study import allocation, conditions
 from labapp.study.conditions import OrderByGroup, Scope, Value, as_tuple, values_of
 from labapp.study.design import MODEL, SESSION, AnalysisPlan, Design, Hypothesis
-from labapp.study.flow import EachItem, items_of, task_tests, unroll, walk_items
+from labapp.study.flow import items_of, task_tests, unroll, walk_items
 from labapp.study.instruments import Instrument
 from labapp.study.instruments.asking import among, never, places_of_parts
 from labapp.study.partial import Partial
@@ -481,12 +481,8 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         if (variable := item.goes_through()) is None:
             continue
         gone_through.add(variable)
-        interrupt = item.interrupt if isinstance(item, EachItem) else None
-        if interrupt is not None and (times := interrupt.times) is not None:
-            rounds = min(map(len, _rounds_of_all(study, variable)), default=0)
-            if 0 < rounds <= times:
-                what = f"found {times}; allowed: fewer than the {rounds} rounds of {variable}"
-                yield (*place, "interrupt", "times"), what
+        if rounds := min(map(len, _rounds_of_all(study, variable)), default=0):
+            yield from (((*place, *at), what) for at, what in item.interruption_faults(rounds))
         if variable in around(study, place):
             yield (*place, "each"), f"it stands within another `each: {variable}`"
         if design is not None and variable not in brought:

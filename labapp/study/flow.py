@@ -155,6 +155,17 @@ class EachItem(Item):
     def interrupts(self) -> tuple[Item, ...]:
         return () if self.interrupt is None else self.interrupt.flow
 
+    def interrupted_after(
+        self, rounds: int, random: np.random.Generator | None = None
+    ) -> frozenset[int]:
+        return frozenset() if self.interrupt is None else self.interrupt.after(rounds, random)
+
+    def interruption_faults(self, rounds: int) -> Iterator[tuple[Path_, str]]:
+        times = None if self.interrupt is None else self.interrupt.times
+        if times is not None and times >= rounds:
+            what = f"found {times}; allowed: fewer than the {rounds} rounds of {self.each}"
+            yield ("interrupt", "times"), what
+
     def goes_through(self) -> str:
         return self.each
 
@@ -218,8 +229,7 @@ def unroll(
             yield item, scope
             continue
         rounds = turns.get(item.goes_through() or "", ())
-        interrupt = item.interrupt if isinstance(item, EachItem) else None
-        interrupted = interrupt.after(len(rounds), random) if interrupt else frozenset()
+        interrupted = item.interrupted_after(len(rounds), random)
         for number, turn in enumerate(rounds, start=1):
             yield from unroll(repeated, scope | turn, turns, random)
             if number in interrupted:
