@@ -9,7 +9,8 @@ English one has every id. A table of one's own (`--words`) may have ids, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -193,13 +194,20 @@ def _format_number(number: str) -> str:
 _DECIMALS: ContextVar[int | None] = ContextVar("decimals of the outcome", default=None)
 
 
-def with_decimals(decimals: int, parts: Iterable[T]) -> list[T]:
-    """Parts of a page, made with one number of decimals for all estimates (`number_words`)."""
+@contextmanager
+def decimals_of(decimals: int) -> Iterator[None]:
+    """Write all estimates with one number of decimals (`number_words`)."""
     token = _DECIMALS.set(decimals)
     try:
-        return list(parts)
+        yield
     finally:
         _DECIMALS.reset(token)
+
+
+def with_decimals(decimals: int, parts: Iterable[T]) -> list[T]:
+    """Parts of a page, made with one number of decimals for all estimates."""
+    with decimals_of(decimals):
+        return list(parts)
 
 
 def number_words(value: float) -> str:
