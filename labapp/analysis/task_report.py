@@ -188,6 +188,8 @@ class TaskReport(Generic[F]):
     paragraph on methods: reconstructed target pictures by turning dials."""
     tasks: ClassVar[tuple[str, ...]] = ()
     """The tasks in the tables that its sections are about. Any other has the default section."""
+    thresholds: ClassVar[str] = ""
+    """What the levels are that a rule chooses among in its stages: % of pixels."""
     definitions: ClassVar[Mapping[str, str]] = {}
     """How its numbers are defined, by the name of the number."""
     tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {}
@@ -344,6 +346,11 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
     for profile in profiles():
         ordered = profile.in_order(ordered)
     return tuple(ordered)
+
+
+def unit_of_thresholds(task: str) -> str:
+    """What the thresholds of a task are in; "" where it does not say."""
+    return next((report.thresholds for report in reports() if task in report.activities), "")
 
 
 def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

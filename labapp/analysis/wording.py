@@ -33,8 +33,13 @@ OF_EVERY_STUDY = {
 
 
 def words_of_items(items: pd.DataFrame) -> dict[str, Worded]:
-    """By questionnaire and item how it is worded. items: the table, in one language."""
-    made = {}
+    """By questionnaire and item how it is worded, and the titles of questionnaires. items: the
+    table, in one language."""
+    titles = items.dropna(subset=["title"]).drop_duplicates("instrument", keep="last")
+    made = {
+        str(instrument): Worded(str(title))
+        for instrument, title in zip(titles["instrument"], titles["title"], strict=True)
+    }
     columns = (items[name] for name in ("instrument", "item", "text", "answers"))
     for instrument, item, text, answers in zip(*columns, strict=True):
         options = json.loads(answers) if isinstance(answers, str) and answers else {}

@@ -190,7 +190,7 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
             *(["n"] if alike else []),
             *(two_lines(each.outcome.label, _in_short(each.unit)) for each in some),
         ]
-        caption = f"Means and standard deviations, {some[0].outcome.of}"
+        caption = f"Means and standard deviations: {some[0].outcome.of}"
         yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
 
 
