@@ -174,17 +174,17 @@ class CheckAnswered(Payload):
 
 @kind("sound.played", durable=True)
 class SoundPlayed(Payload):
-    """The sound of an item of a questionnaire, or of one of its options, was started, paused, or
-    heard to its end.
+    """The sound or video of an item of a questionnaire, or of one of its options, was started,
+    paused, or played to its end.
 
     Attributes
     ----------
     instrument, item : the ids of both.
     action : `play`, `pause` or `end`.
     play : which play it is, from 1; one that goes on after a pause is the same.
-    at_s : where in the sound, in seconds from its beginning.
+    at_s : where in the sound or video, in seconds from its beginning.
     audible : whether a loudspeaker was open.
-    option : the id of the option; left out where the sound is the item's own.
+    option : the id of the option; left out where the sound or video is the item's own.
     """
 
     instrument: Word
@@ -194,24 +194,19 @@ class SoundPlayed(Payload):
     at_s: float
     audible: bool
     option: Word = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        fields = super().as_dict()
-        if not self.option:
-            del fields["option"]
-        return fields
+    sparse = ("option",)
 
 
 @kind("text.sound_played", durable=True)
 class TextSoundPlayed(Payload):
-    """A sound in a text was started, paused, or heard to its end. It stops with its page.
+    """A sound or video in a text was started, paused, or played to its end. It stops with its page.
 
     Attributes
     ----------
     sound : its name in the study's folder.
     action : `play`, `pause` or `end`.
     play : which play it is, from 1; one that goes on after a pause is the same.
-    at_s : where in the sound, in seconds from its beginning.
+    at_s : where in the sound or video, in seconds from its beginning.
     audible : whether a loudspeaker was open.
     """
 
@@ -298,10 +293,4 @@ class QuestionnaireSubmitted(Payload):
     instrument_version: Whole
     answers: dict[str, Any]
     not_asked: tuple[Word, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Without what most questionnaires have nothing of: as it always was."""
-        fields = super().as_dict()
-        if not self.not_asked:
-            del fields["not_asked"]
-        return fields
+    sparse = ("not_asked",)
