@@ -30,9 +30,15 @@ from labapp.analysis.declared import (
 )
 from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.design.anova import CONTRAST
-from labapp.analysis.design.sections import summary
+from labapp.analysis.design.summing_up import summary
 from labapp.analysis.deviations import MEANINGS, true_date
-from labapp.analysis.item_sections import attention, item_sections, questionnaires, show_unknown
+from labapp.analysis.item_sections import (
+    attention,
+    item_sections,
+    questionnaires,
+    reliability_section,
+    show_unknown,
+)
 from labapp.analysis.participation import flow_of, people_of
 from labapp.analysis.retention import recruitment, retention
 from labapp.analysis.snapshots import Who
@@ -61,6 +67,7 @@ from labapp.base.report.listing import (
 )
 from labapp.base.report.page import (
     Html,
+    Supplement,
     Verbatim,
     clock,
     count,
@@ -71,6 +78,7 @@ from labapp.base.report.page import (
     join_parts,
     lines,
     paragraph,
+    supplement,
     table,
     two_lines,
 )
@@ -87,8 +95,22 @@ LOST = 0.01
 def study(
     tables: Tables, name: str, anchor: str, findings: Findings, spoke: set[TaskReport[Any]]
 ) -> Iterator[Html]:
-    """Everything about one study; tables: its rows; anchor: prefix of the page's ids; findings:
-    what the sessions of all studies say that count; spoke: gets the reports that say something."""
+    """Everything about one study, its supplement last; tables: its rows; anchor: prefix of the
+    page's ids; findings: what the sessions of all studies say that count; spoke: gets the reports
+    that say something."""
+    more: list[Html] = []
+    for part in _parts(tables, name, anchor, findings, spoke):
+        if isinstance(part, Supplement):
+            more.append(part)
+        else:
+            yield part
+    yield heading(3, "Supplement", f"{anchor}-supplement")
+    yield from more
+
+
+def _parts(
+    tables: Tables, name: str, anchor: str, findings: Findings, spoke: set[TaskReport[Any]]
+) -> Iterator[Html]:
     own = tables.participants
     about = ReportedStudy(name, anchor, tables, tables.included())
     yield heading(2, f"Study {study_title(own, name)}", anchor)
@@ -106,12 +128,14 @@ def study(
         f"{anchor}-analyses": "Analyses by the design",
         f"{anchor}-who": "Who counts",
         f"{anchor}-quality": "Deviations and data quality",
-        f"{anchor}-sessions": "Sessions",
+        f"{anchor}-supplement": "Supplement",
     }
     if results is None or not results.analyses:
         del targets[f"{anchor}-analyses"]
     tested = {report: list(report.hypotheses(about, of)) for report, of in findings.of.items()}
-    yield from summary(own, results, targets, [each for some in tested.values() for each in some])
+    reviewed = None if analyses is None else analyses.reviews.get(name)
+    own_tests = [each for some in tested.values() for each in some]
+    yield from summary(own, results, targets, own_tests, reviewed)
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
     if about.counted.stages.empty and not tables.stages.empty:
@@ -126,7 +150,8 @@ def study(
     yield from registration_section(findings.registrations, name, own, results, tables.cards)
     yield from questionnaires(about.counted, anchor)
     scales = () if analyses is None else analyses.scales.get(name, ())
-    yield from item_sections(about.counted, scales, anchor)
+    yield from supplement(item_sections(about.counted, anchor))
+    yield from reliability_section(scales, about.counted)
     yield from show_unknown(about.counted.answers)
     yield from coding_section(about.counted, name, anchor)
     yield from notes_section(tables.notes, len(own))
@@ -136,8 +161,7 @@ def study(
     yield heading(3, "Deviations and data quality", f"{anchor}-quality")
     yield quality(own)
     yield from deviations(tables.deviations, len(own))
-    yield heading(3, "Sessions", f"{anchor}-sessions")
-    yield sessions(own)
+    yield from supplement([heading(4, "Sessions", f"{anchor}-sessions"), sessions(own)])
 
 
 def _rank(report: TaskReport[Any], tested: Mapping[TaskReport[Any], object]) -> int:
@@ -244,7 +268,7 @@ def deviations(frame: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
         counted,
         numeric=(1, 2, 3),
     )
-    yield format_first_rows(
+    listed = format_first_rows(
         (
             "Participant",
             "Session",
@@ -270,6 +294,7 @@ def deviations(frame: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
         ],
         numeric=(2, 4, 6),
     )
+    yield from supplement([heading(4, "Deviations, one by one"), listed])
 
 
 def quality(participants: pd.DataFrame) -> Html:

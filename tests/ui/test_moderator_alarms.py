@@ -273,7 +273,7 @@ def test_every_alarm_says_what_to_do() -> None:
     assert not alarms.TODO.keys() & alarms.SAYS_WHAT_TO_DO
 
 
-def event_of(raised: AlarmRaised, seq: int = 1) -> Event:
+def event_of(raised: AlarmRaised | AlarmCleared, seq: int = 1) -> Event:
     return Event(
         seq, 1, 0, "2026-01-01T00:00:00Z", "program", raised.kind, raised.version, None, None, None,
         raised.as_dict(),
@@ -293,14 +293,23 @@ def test_every_alarm_has_a_sentence_and_a_deviation(code: str) -> None:
     assert "This is so." in log.lines()[-1][1]
 
 
-def test_two_full_quotas_are_two_alarms() -> None:
-    standing = alarms.Alarms()
-    for seq, quota in enumerate(("experts", "young"), start=1):
-        full = AlarmRaised("quota_full", f"The quota “{quota}” is full.")
-        standing.apply(event_of(full, seq))
-    assert [alarm.sentence for alarm in standing.visible()] == [
-        "The quota “young” is full.", "The quota “experts” is full.",
-    ]  # fmt: skip
+@pytest.mark.parametrize("code", [*alarms.RAISED, "of_a_package"])
+def test_alarms_of_a_code_about_two_things_are_two_and_each_has_its_end(code: str) -> None:
+    """Such as those of two quotas."""
+    standing, log = alarms.Alarms(), DeviationLog()
+
+    def tell(seq: int, payload: AlarmRaised | AlarmCleared) -> set[str]:
+        event = event_of(payload, seq)
+        standing.apply(event)
+        log.apply(event)
+        return {alarm.detail for alarm in standing.visible()}
+
+    for seq, about in enumerate(("experts", "young"), start=1):
+        assert about in "".join(tell(seq, AlarmRaised(code, f"It is {about}.", about=about)))
+    again = AlarmRaised(code, "It is still experts.", about="experts")
+    assert tell(3, again) == {"It is still experts.", "It is young."}
+    assert tell(4, AlarmCleared(code)) == {"It is still experts.", "It is young."}
+    assert tell(5, AlarmCleared(code, "young")) == {"It is still experts."}
 
 
 def test_no_end_of_an_alarm_is_lost(sounding: Sounding) -> None:

@@ -355,6 +355,11 @@ def test_a_phase_or_tag_is_chosen_and_phases_are_never_mixed_unasked(
             page.only.setCurrentIndex(at)
             page.only.activated.emit(at)
             assert page.only.currentText() == chosen
+        assert [each.id for each in page.sessions.lines] == paths, (
+            "the list is of the same sessions"
+        )
+        assert page.count.text().startswith(f"{len(paths)} session")
+        assert [str(path) for path in page.chosen()] == paths, "they are verified and exported"
         page.analyse.click()
         assert started[-1][1 : 1 + len(paths)] == paths
         assert " ".join(started[-1][3 + len(paths) :]) == words
