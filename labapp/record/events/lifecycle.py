@@ -544,6 +544,12 @@ class PromptGiven(Prompt):
     text: str
 
 
+def cause_of(code: str, about: str = "") -> str:
+    """What makes two alarms one: what is raised again takes the place of the earlier alarm, and
+    `alarm.cleared` ends it."""
+    return f"{code} {about}".rstrip()
+
+
 @kind("alarm.raised", durable=True, lane="alarms")
 class AlarmRaised(MessagePayload):
     """Something needs the moderator.
@@ -552,11 +558,15 @@ class AlarmRaised(MessagePayload):
     ----------
     code : what it is, by a name that stays the same in all versions.
     detail : what it is, in words for people.
+    about : what it is about, where there can be alarms of this code about several things, such as
+        the name of a quota; left out elsewhere.
     """
 
     code: Word
     detail: str
     message: dict[str, Any] = field(default_factory=dict)
+    about: Word = ""
+    sparse = ("message", "about")
 
 
 @kind("alarm.cleared", durable=True)
@@ -565,10 +575,12 @@ class AlarmCleared(Payload):
 
     Attributes
     ----------
-    code : of the alarm.
+    code, about : of the alarm.
     """
 
     code: Word
+    about: Word = ""
+    sparse = ("about",)
 
 
 @kind("screen.changed", durable=True, lane="alarms")

@@ -194,12 +194,7 @@ class SoundPlayed(Payload):
     at_s: float
     audible: bool
     option: Word = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        fields = super().as_dict()
-        if not self.option:
-            del fields["option"]
-        return fields
+    sparse = ("option",)
 
 
 @kind("text.sound_played", durable=True)
@@ -298,10 +293,4 @@ class QuestionnaireSubmitted(Payload):
     instrument_version: Whole
     answers: dict[str, Any]
     not_asked: tuple[Word, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Without what most questionnaires have nothing of: as it always was."""
-        fields = super().as_dict()
-        if not self.not_asked:
-            del fields["not_asked"]
-        return fields
+    sparse = ("not_asked",)

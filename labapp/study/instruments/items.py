@@ -194,6 +194,19 @@ class Video(Sound):
     width: int | None = Field(default=None, ge=16, le=2000)
 
 
+class Ends(Strict):
+    """Words at the two ends of a scale.
+
+    Attributes
+    ----------
+    low : the words at its lowest point.
+    high : the words at its highest point.
+    """
+
+    low: SomeWords
+    high: SomeWords
+
+
 PictureMedia = Annotated[Picture, BeforeValidator(_picture_alone)]
 """A picture, where nothing else can be."""
 Media = Annotated[

@@ -257,7 +257,12 @@ def test_options_play_sounds_by_keys_and_one_at_a_time(
     assert ill_made(window) == []
     assert out_of_reach(window) == []
     view = screen.items[0]
+    question, *down = (each.mapTo(window, each.rect().topLeft()).y() for each in (
+        view.words, first, second, view.entrance(),
+    ))  # fmt: skip
+    assert [question, *down] == sorted([question, *down]), "what an option sounds like is above it"
     assert not view.isEnabled()
+    assert view.words.isEnabled()
     assert screen.entrance() is first.button
     first.button.setFocus()
     QTest.keyClick(first.button, Qt.Key.Key_Space)
