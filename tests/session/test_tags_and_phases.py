@@ -17,9 +17,15 @@ from labapp.record.journal.layout import DECISIONS
 from labapp.record.journal.opening import describe, open_record
 from labapp.record.journal.opening import line as describe_line
 from labapp.record.journal.sessions import SessionIndex, list_problems, list_sessions
+from labapp.session import condition_assignment
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.condition_assignment import coverage, people_of, preview
+from labapp.session.condition_assignment import (
+    count_other_phases,
+    coverage,
+    people_of,
+    preview,
+)
 from labapp.session.overview import overview
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import change_tags, decide_by_hand, withdraw
@@ -196,6 +202,34 @@ def test_each_phase_has_places_of_its_own(
     third = in_phase(tmp_path / "study", "replication")
     assert preview(data, third, "P3"), "the study is not full in a new phase"
     assert decisions(data / "drawn") == {}
+
+
+def test_a_start_stores_the_phases_and_later_ones_read_no_session_for_them(
+    phases: tuple[LoadedStudy, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read the plan of each of 300 sessions took 0.4 s."""
+    loaded = phases[0]
+    shutil.copytree(phases[1], data := tmp_path / "data")
+    looked_at: list[str] = []
+    real = condition_assignment._read_phase
+
+    def read_phase(path: Path) -> str | None:
+        looked_at.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(condition_assignment, "_read_phase", read_phase)
+    third = in_phase(tmp_path / "study", "replication")
+    stored = data / "drawn" / condition_assignment.ASSIGNMENTS
+    for lost in (False, True):
+        if lost:
+            stored.write_bytes(b"damaged")
+        with condition_assignment.open_ledger(data, third) as ledger:
+            ledger.enter("sub-P9_ses-1_20300101T000000Z", ledger.draw("P9"))
+        looked_at.clear()
+        everybody = [person.participant for person in people_of(data, loaded.study)]
+        assert everybody == ["P1", "P2"], "as without what is stored"
+        assert count_other_phases(data / "drawn", third.study) == {"trial": 2, "main": 2}
+        assert not looked_at
 
 
 def test_a_session_of_before_there_were_phases_is_chosen_by_none(tmp_path: Path) -> None:
