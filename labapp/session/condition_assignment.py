@@ -149,7 +149,7 @@ def _of_phase(folder: Path, rows: list[CellAssignment], study: Study) -> list[Ce
 def _with_phases(folder: Path, rows: Iterable[CellAssignment]) -> list[CellAssignment]:
     """The sessions with their phases: it takes long to read those that are not stored."""
     return [
-        replace(row, phase=_read_phase(folder / row.folder)) if row.phase is None else row
+        replace(row, phase=read_phase(folder / row.folder)) if row.phase is None else row
         for row in rows
     ]
 
@@ -157,12 +157,16 @@ def _with_phases(folder: Path, rows: Iterable[CellAssignment]) -> list[CellAssig
 def count_other_phases(folder: Path, study: Study) -> Counter[str]:
     """How many sessions each other phase of a study has; folder: the study's."""
     rows = session_states(folder) if study.phase else []
-    phases = Counter(row.phase for row in _with_phases(folder, rows))
-    return Counter({phase or NO_PHASE: n for phase, n in phases.items()
-                    if phase not in (None, study.phase)})  # fmt: skip
+    return other_phases((row.phase for row in _with_phases(folder, rows)), study)
 
 
-def _read_phase(path: Path) -> str | None:
+def other_phases(phases: Iterable[str | None], study: Study) -> Counter[str]:
+    """Those that are known not to be the study's present one, counted."""
+    others = (phase for phase in phases if study.phase and phase not in (None, study.phase))
+    return Counter(phase or NO_PHASE for phase in others)
+
+
+def read_phase(path: Path) -> str | None:
     """The phase of a session; None where its journal does not say, or is not there (yet)."""
     try:
         rows = read_rows(path, (SessionPlanned.kind,)) if path.is_dir() else []
