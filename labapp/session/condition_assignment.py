@@ -403,30 +403,27 @@ def _read_stored(path: Path) -> list[CellAssignment]:
 
 def _store(path: Path, rows: Sequence[CellAssignment]) -> None:
     own = [row for row in rows if not row.owner]
-    values = [(row.folder, json.dumps(row.cells), row.state) for row in own]
-    phases = [(row.folder, row.phase) for row in own if row.phase is not None]
     try:
         try:
-            _replace_rows(path, values, phases)
+            _replace_rows(path, own)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
             path.unlink()  # damaged: all that it held is in the journals
-            _replace_rows(path, values, phases)
+            _replace_rows(path, own)
     except (sqlite3.Error, OSError) as error:
         raise _unusable(path, error) from error
 
 
-def _replace_rows(
-    path: Path, values: Sequence[tuple[Any, ...]], phases: Sequence[tuple[Any, ...]]
-) -> None:
+def _replace_rows(path: Path, rows: Sequence[CellAssignment]) -> None:
+    values = [(row.folder, json.dumps(row.cells), row.state) for row in rows]
+    phases = [(row.folder, row.phase) for row in rows if row.phase is not None]
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA synchronous=FULL")
-        connection.execute(_SCHEMA)
-        connection.execute("DELETE FROM allotted")
+        for schema, table in ((_SCHEMA, "allotted"), (_PHASES_SCHEMA, "phases")):
+            connection.execute(schema)
+            connection.execute(f"DELETE FROM {table}")
         connection.executemany("INSERT INTO allotted VALUES (?, ?, ?)", values)
-        connection.execute(_PHASES_SCHEMA)
-        connection.execute("DELETE FROM phases")
         connection.executemany("INSERT INTO phases VALUES (?, ?)", phases)
 
 
