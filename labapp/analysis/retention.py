@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from labapp.analysis.declared import read_declared
 from labapp.analysis.inclusion import BY_HAND, RULES, variables
 from labapp.analysis.participation import (
     TablePerson,
@@ -29,7 +30,8 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import PrintedValue, Profile, profiles
 from labapp.analysis.wording import list_rules, meanings_of_rules, rule_names
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, records
+from labapp.base.report.labels import labelled
+from labapp.base.report.listing import NONE, records, sentence
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -40,6 +42,8 @@ from labapp.base.report.page import (
     table,
     two_lines,
 )
+from labapp.study.design import Declared
+from labapp.study.when import names
 
 Row = dict[str, Any]
 
@@ -80,6 +84,12 @@ def retention(
             caption="These participants do not count. Those who break several rules appear "
             "in several rows.",
         )
+    for rule, factors in _rules_by_condition(rows).items():
+        told = sentence(
+            "flow.differential", rule=words.get(rule, rule), factors=list(map(labelled, factors)),
+            excluded=rule in failed,
+        )  # fmt: skip
+        yield paragraph(told, "note")
     if by_hand := [row for row in rows if row["decided_by_hand"]]:
         yield table(
             ("Participant", "Session", "Decided by hand", "Rules not met", "Reason"),
@@ -121,6 +131,18 @@ def retention(
             numeric=(2, 3, 4),
             caption="People who were assigned several conditions appear in several rows." * several,
         )
+
+
+def _rules_by_condition(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """The study's rules of exclusion that depend on factors between participants, with these."""
+    rules: dict[str, list[str]] = {}
+    for text in dict.fromkeys(row.get("declared") for row in rows):
+        declared = read_declared(text) if isinstance(text, str) else Declared()
+        factors = {} if declared.design is None else declared.design.between
+        for name, rule in declared.exclude.items():
+            if own := [at for at in (*names(rule.only_if), *names(rule.when)) if at in factors]:
+                rules[name] = list(dict.fromkeys(own))
+    return rules
 
 
 def _decision(row: Row, words: Mapping[str, str]) -> tuple[object, ...]:

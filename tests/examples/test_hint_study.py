@@ -18,7 +18,8 @@ from labapp.analysis.design import analyses
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.reviewing import answers_by_condition, correlations
-from labapp.analysis.design.sections import summary
+from labapp.analysis.design.summing_up import summary
+from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables, load
 from labapp.record.journal.opening import open_record
 from labapp.session.gate import gate
@@ -173,6 +174,12 @@ def test_the_manipulation_check_is_tested_by_condition(
     assert rows["chi-square"].statistic == pytest.approx(expected.statistic)
     assert rows["chi-square"].p == pytest.approx(expected.pvalue)
     assert rows["Fisher's exact test"].p == pytest.approx(stats.fisher_exact(table).pvalue)
+
+
+def test_a_rule_that_depends_on_the_condition_is_warned_of(tables: Tables) -> None:
+    page = "".join(retention(tables.participants, "hint-study", "s1"))
+    assert "above 80 (applies only to: hint: without)” depends on hint, so by design" in page
+    assert page.count("The rule “") == 1, "the other one is the same for everybody"
 
 
 def test_the_summary_says_of_no_outcome_that_it_was_analysed_and_not(

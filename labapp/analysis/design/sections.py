@@ -1,8 +1,5 @@
 """The report's section on the default analyses of a study: what was done, why, and the numbers.
 
-Also a summary of the study in half a screen: who was analysed, each hypothesis with its result, and
-the primary outcomes with their estimates.
-
 The default analyses as tables for a paper: LaTeX with booktabs, and a word processor.
 
 Words and numbers are in the report's language; the study's own words stay as they are.
@@ -12,11 +9,11 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 from pathlib import Path
-
-import pandas as pd
 
 from labapp.analysis.column import ends_of
 from labapp.analysis.declared import CORRECTIONS
@@ -35,34 +32,46 @@ from labapp.analysis.design.analyses import (
     back,
 )
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
-from labapp.analysis.design.further import FURTHER
-from labapp.analysis.design.layout import plain_name
+from labapp.analysis.design.further import ALIGNED, BAYES, FURTHER, PERMUTED, YUEN
+from labapp.analysis.design.layout import Layout, level_words, plain_name
 from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
-from labapp.analysis.task_report import HypothesisResult
-from labapp.analysis.wording import list_rules, rules_in
+from labapp.analysis.wording import name_factor, name_item
 from labapp.base.report.labels import Labels, current_labels, labelled
-from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
+from labapp.base.report.listing import (
+    NONE,
+    decimals_of,
+    df_words,
+    number_words,
+    p_cell,
+    sentence,
+    with_decimals,
+)
 from labapp.base.report.page import (
     Html,
     Verbatim,
-    count,
     decimal,
     details,
     heading,
     join_parts,
-    lines,
-    links,
     paragraph,
     say,
+    strong,
     table,
     text,
     two_lines,
 )
-from labapp.study.design import MODEL, Hypothesis
+from labapp.study.design import Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
+WEIGHTED = (
+    "They give the same weight to every level of the other factors, regardless of how many "
+    "participants it has, and can therefore differ from the means of all participants."
+)
+ONE_SIDED = (
+    "Tests marked greater or less are one-sided; all other tests and all intervals are two-sided."
+)
 
 
 def sections(
@@ -72,6 +81,7 @@ def sections(
     heading's id; figures: what is drawn of its outcomes."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
+    results = results.shown
     yield heading(3, "Analyses by the design", anchor)
     if all(analysis.outcome.role == UNDECLARED for analysis in results.analyses):
         yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
@@ -98,62 +108,127 @@ def sections(
 
 
 def _results(results: StudyAnalyses) -> Iterator[Html]:
-    """The declared outcomes in sentences that a paper can take over, in the style of APA's seventh
-    edition: means, tests of terms, contrasts, equivalence."""
+    """The declared outcomes as a paper can take them over, in the style of APA's seventh edition:
+    a table of means for each task or questionnaire, then sentences on tests of terms, contrasts and
+    equivalence."""
     declared = [each for each in results.analyses if each.outcome.role != UNDECLARED]
     if declared:
         yield heading(4, "Results in sentences")
-    labels = current_labels() or Labels({})
+        yield from _means_of_cells(declared)
+    correction = CORRECTIONS[results.declaration.analysis.correction]
     for analysis in declared:
-        outcome = analysis.outcome
-        name = labels.of_measure(outcome.name, outcome.group)
-        if not name:
-            name = outcome.name.removesuffix("_s").replace("_", " ")
-        of = outcome.of if outcome.shared else ""
-        name, plain = Verbatim(f"{name} ({of})" if of else name), Verbatim(name)
-        cells = [
-            {
-                "levels": ", ".join(map(labelled, cell.levels.values())),
-                "mean": row.mean,
-                "sd": row.sd,
-                "n": row.n,
-            }
-            for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
-            if row.mean is not None
-        ]
-        told = [
+        with decimals_of(analysis.decimals):
+            made = _in_sentences(analysis, correction)
+        yield made
+
+
+def _in_sentences(analysis: Analysis, correction: str) -> Html:
+    """One outcome."""
+    outcome, labels = analysis.outcome, current_labels() or Labels({})
+    name = labels.of_measure(outcome.name, outcome.group)
+    if not name:
+        name = outcome.name.removesuffix("_s").replace("_", " ")
+    of = outcome.of if outcome.shared else ""
+    name = Verbatim(f"{name} ({of})" if of else name)
+    tests, told = analysis.select(TEST), []
+    contrasts = [
+        row
+        for kind in (CONTRAST, EQUIVALENCE)
+        for row in analysis.select(kind)
+        if row.difference is not None and row.p is not None
+    ]
+    for test in deciding_tests(analysis):
+        whole = next(row for row in tests if row.factors == test.factors and row.epsilon is None)
+        same = next((row for row in contrasts if is_term(row, whole)), None)
+        if same is not None:
+            contrasts.remove(same)
+        told.append(
             sentence(
-                "results.means", name=plain, of=of, cells=cells, **_in_words(analysis.unit),
+                "results.term",
+                name=name,
+                terms=list(map(name_factor, test.factors.split(" × "))),
+                clear=_below(test.p),
+                extremes=_extremes(analysis, test),
+                test=test_words(test),
+                corrected=test.epsilon is not None,
+                effect=[
+                    say(short_share(value))
+                    for value in (whole.effect, whole.effect_low, whole.effect_high)
+                    if whole.effect is not None
+                ],
+                contrast=same and _contrast_sentence(same, correction, of_term=True),
             )
-        ]  # fmt: skip
-        tests = analysis.select(TEST)
-        for test in deciding_tests(analysis):
-            whole = next(
-                row for row in tests if row.factors == test.factors and row.epsilon is None
+        )
+    told += [_contrast_sentence(row, correction) for row in contrasts]
+    lead = Verbatim(f"{name[:1].upper()}{name[1:]}.")
+    return paragraph(join_parts([strong(lead), text(Verbatim(f" {' '.join(told)}"))]))
+
+
+def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
+    """A table for each task or questionnaire: a row a cell, a column an outcome."""
+    groups: dict[object, list[Analysis]] = {}
+    for analysis in analyses:
+        factors = tuple((factor.name, factor.levels) for factor in analysis.outcome.layout.factors)
+        groups.setdefault((analysis.outcome.group, factors), []).append(analysis)
+    for some in groups.values():
+        names = [factor.name for factor in some[0].outcome.layout.factors]
+        columns = [analysis.select(VALUES) for analysis in some]
+        alike = all(len({row.n for row in own}) == 1 for own in zip(*columns, strict=True))
+        rows = [
+            (
+                *(Verbatim(labelled(cell.levels[name])) for name in names),
+                *([str(own[0].n)] if alike else []),
+                *(
+                    _mean_and_sd(row, each.decimals, with_n=not alike)
+                    for each, row in zip(some, own, strict=True)
+                ),
             )
-            told.append(
-                sentence(
-                    "results.term",
-                    name=name,
-                    terms=list(map(_name_factor, test.factors.split(" × "))),
-                    clear=_below(test.p),
-                    test=test_words(test),
-                    corrected=test.epsilon is not None,
-                    effect=[
-                        say(_short(value))
-                        for value in (whole.effect, whole.effect_low, whole.effect_high)
-                        if whole.effect is not None
-                    ],
-                )
-            )
-        correction = CORRECTIONS[results.declaration.analysis.correction]
-        told += [
-            _contrast_sentence(row, correction)
-            for kind in (CONTRAST, EQUIVALENCE)
-            for row in analysis.select(kind)
-            if row.difference is not None and row.p is not None
+            for cell, own in zip(some[0].cells, zip(*columns, strict=True), strict=True)
         ]
-        yield paragraph(Verbatim(" ".join(told)))
+        heads = [
+            *map(plain_name, names),
+            *(["n"] if alike else []),
+            *(two_lines(each.outcome.label, _in_short(each.unit)) for each in some),
+        ]
+        caption = f"Means and standard deviations: {some[0].outcome.of}"
+        yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
+
+
+def _in_short(unit: str) -> str:
+    """What a column of means has, with their unit where they have one."""
+    known = _in_words(unit)["unit"]
+    return f"M (SD), {known}" if known else "M (SD)"
+
+
+def _mean_and_sd(row: Statistic, decimals: int, *, with_n: bool) -> object:
+    if row.mean is None:
+        return NONE
+    with decimals_of(decimals):
+        sd = "" if row.sd is None else f" ({number_words(row.sd)})"
+        told = f"{number_words(row.mean)}{sd}"
+    return two_lines(told, f"n = {row.n}") if with_n else told
+
+
+def is_term(row: Statistic, term: Statistic) -> bool:
+    """Whether a contrast is the test of a term: of two levels, F is the square of t."""
+    return (
+        (row.kind, row.direction, row.factors, term.df) == (CONTRAST, TWO_SIDED, term.factors, 1)
+        and isclose(term.statistic or 0.0, (row.statistic or 0.0) ** 2, rel_tol=1e-6, abs_tol=1e-9)
+    )  # fmt: skip
+
+
+def _extremes(analysis: Analysis, test: Statistic) -> list[str]:
+    """Of a main effect the levels with the highest and the lowest estimated mean."""
+    known = [
+        (row.mean, Verbatim(labelled(level)))
+        for factor in analysis.outcome.layout.factors
+        if plain_name(factor.name) == test.factors
+        for level in factor.levels
+        for row in analysis.select(MEAN, levels=level_words({factor.name: level}))
+        if row.mean is not None
+    ]
+    known.sort(key=lambda mean: mean[0], reverse=True)
+    return [known[0][1], known[-1][1]] if len(known) > 1 else []
 
 
 def _in_words(unit: str) -> dict[str, object]:
@@ -165,16 +240,11 @@ def _in_words(unit: str) -> dict[str, object]:
     return {"unit": "" if scale else unit, "scale": own, "digits": digits}
 
 
-def _name_factor(factor: str) -> str:
-    """A factor by its label; labapp's own, the model, by its word."""
-    label = labelled(factor)
-    return say("model") if label == MODEL else label
-
-
-def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
+def _contrast_sentence(row: Statistic, correction: str, *, of_term: bool = False) -> Verbatim:
+    """of_term: as a part of the sentence on a term whose test it is."""
     row = replace(row, contrast=labelled(row.contrast))
     return sentence(
-        "results.contrast", row=row, letter=_letter(row), correction=correction,
+        "results.contrast", row=row, of_term=of_term, letter=_letter(row), correction=correction,
         symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
         clear=_below(row.p if row.p_corrected is None else row.p_corrected),
     )  # fmt: skip
@@ -206,14 +276,15 @@ def _hypotheses(results: StudyAnalyses) -> Html:
 def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
     """The outcome of a hypothesis, None where it was not tested; and the test in words, or why
     there is none."""
-    row, test = find_tested_row(analysis, hypothesis)
+    with decimals_of(analysis.decimals):
+        row, test = find_tested_row(analysis.shown, hypothesis)
     if row is None:
         return None, test
     p = row.p_corrected if row.contrast else row.p
-    return _verdict(p), test
+    return verdict(p), test
 
 
-def _verdict(p: float | None) -> str:
+def verdict(p: float | None) -> str:
     return "supported" if _below(p) else "not supported"
 
 
@@ -253,7 +324,8 @@ def find_tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statist
         if row.p_corrected is None:
             return None, row.why
         name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
-        unit = _in_words(row.unit)["unit"]  # a scale has none: 5 more of 0 to 100 are 5 more
+        # A scale has no unit: 5 more of 0 to 100 are 5 more.
+        unit = "percentage points" if row.unit == "%" else _in_words(row.unit)["unit"]
         named = replace(row, contrast=labelled(row.contrast))
         return row, sentence(name, row=named, unit=unit, test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
@@ -274,6 +346,8 @@ def test_words(test: Statistic) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
+    if _letter(test) == "W":
+        test = replace(test, df=None)  # those of a chi-square that approximates its p
     return sentence("design.test", letter=_letter(test), test=test)
 
 
@@ -282,7 +356,8 @@ def _letter(test: Statistic) -> str:
     name = test.test.split(": ")[-1]
     if name == TOST:
         return "t"
-    return "F" if "F" in name.split(",")[0].split() else name.split()[0]
+    words = name.split(",")[0].split()
+    return next((letter for letter in ("F", "W") if letter in words), words[0])
 
 
 def term_words(test: Statistic) -> str:
@@ -291,26 +366,26 @@ def term_words(test: Statistic) -> str:
 
 
 def _body(analysis: Analysis) -> Iterator[Html]:
+    yield from with_decimals(analysis.decimals, _parts(analysis))
+
+
+def _parts(analysis: Analysis) -> Iterator[Html]:
     outcome, main = analysis.outcome, analysis.main
     title = f"{outcome.title[:1].upper()}{outcome.title[1:]}"
     yield paragraph(
         sentence(
-            "design.outcome", title=title, **_in_words(outcome.unit), design=outcome.layout.words,
-            transform=analysis.transform, mixed=main.name == MIXED, n=main.n, remarks=main.remarks,
+            "design.outcome", title=title, **_in_words(outcome.unit),
+            design=_design(outcome.layout), transform=analysis.transform,
+            mixed=main.name == MIXED, n=main.n,
+            remarks=list(map(_remark, main.remarks)),
             on_success=outcome.on_success,
             ended=outcome.name == "response_time_s" and outcome.trials is not None,
         )
     )  # fmt: skip
-    for remark in analysis.remarks:
+    for remark in map(_remark, analysis.remarks):
         yield paragraph(f"{remark[:1].upper()}{remark[1:]}.", "note")
-    names = [factor.name for factor in analysis.outcome.layout.factors]
-    rows = cell_rows(analysis, number_words)
-    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
-    caption = "Participants' values in each cell."
-    if analysis.transform:
-        heads.append(BACK_MEAN)
-        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
-    yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
+    if outcome.role == UNDECLARED or analysis.transform:
+        yield _cells(analysis)
     yield _tests(analysis.main, analysis.select(TEST))
     if contrasts := analysis.select(CONTRAST):
         yield _contrasts(analysis, contrasts)
@@ -328,6 +403,50 @@ def _body(analysis: Analysis) -> Iterator[Html]:
         more.append(_checks(analysis))
     more_about = say("estimated means, sensitivity and checks")
     yield details(Verbatim(f"{outcome.label}: {more_about}"), join_parts(more))
+
+
+def _design(layout: Layout) -> Verbatim:
+    """The factors of a design, as they are called."""
+    names = {
+        key: ", ".join(name_factor(plain_name(factor.name)) for factor in factors)
+        for key, factors in (("between", layout.between), ("within", layout.within))
+    }
+    covariates = ", ".join(name_item(name)[0] for name in layout.covariates)
+    return sentence("design.layout", covariates=covariates, **names)
+
+
+_NAMES = re.compile(r"(?:(?<=\bfactor )|(?<=\blevel of )|(?<=\bcovariate ))[\w.-]+")
+_FITTED = "random effects "
+
+
+def _remark(remark: str) -> str:
+    """A remark on the data or the fit, with factors and random effects as they are called."""
+    if not remark.startswith(_FITTED):
+        return _NAMES.sub(lambda match: name_factor(plain_name(match[0])), remark)
+    told = []
+    for effect in remark.removeprefix(_FITTED).strip("()").split("), ("):
+        slope, _, of = effect.partition(" | ")
+        of = " × ".join(name_factor(plain_name(name)) for name in of.split(":"))
+        told.append(sentence("design.effect", slope="" if slope == "1" else slope, of=of))
+    return "; ".join(told)
+
+
+def _level(levels: str) -> Verbatim:
+    """Levels of a row, as they are called: "Hint: With a hint"."""
+    pairs = (level.partition("=") for level in levels.split("; "))
+    return Verbatim("; ".join(f"{name_factor(name)}: {labelled(of)}" for name, _, of in pairs))
+
+
+def _cells(analysis: Analysis) -> Html:
+    """Of an outcome that no table of means above has, or that has them untransformed."""
+    names = [factor.name for factor in analysis.outcome.layout.factors]
+    rows = cell_rows(analysis, number_words)
+    heads = [*(plain_name(name) for name in names), "n", "M", "SD"]
+    caption = "Participants' values in each cell."
+    if analysis.transform:
+        heads.append(BACK_MEAN)
+        caption = f"Participants' values in each cell. M and SD are in {analysis.unit}."
+    return table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
@@ -368,15 +487,19 @@ def _tests(model: Model, tests: list[Statistic]) -> Html:
                 NONE
                 if corrected is None
                 else two_lines(p_cell(corrected.p), f"ε = {corrected.epsilon or 0:.2f}"),
-                _effect(test), _effect(general),
+                _share_cell(test), _share_cell(general),
             ]
         )  # fmt: skip
     heads = (
         "Term", "F", "df", "p", two_lines("p", "Greenhouse-Geisser"),
-        two_lines("Partial η²", "95 % interval"), two_lines("Generalised η²", "95 % interval"),
+        two_lines("Partial η²", "90 % interval"), two_lines("Generalised η²", "90 % interval"),
     )  # fmt: skip
     caption = sentence(
-        "design.model", name=model.name, n=model.n, left_out=model.n_left_out, remarks=model.remarks
+        "design.model",
+        name=model.name,
+        n=model.n,
+        left_out=model.n_left_out,
+        remarks=list(map(_remark, model.remarks)),
     )
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
@@ -389,6 +512,14 @@ def beside(
     own = [row for row in tests if row.factors == test.factors]
     corrected = next((row for row in own if row.epsilon is not None), None)
     return corrected, next((row for row in own if row.test == GENERALISED), None)
+
+
+def _share_cell(row: Statistic | None) -> object:
+    """An eta squared, which cannot exceed 1, with its interval."""
+    if row is None or row.effect is None:
+        return NONE
+    low, high = short_share(row.effect_low), short_share(row.effect_high)
+    return two_lines(short_share(row.effect), f"{low} to {high}")
 
 
 def _effect(row: Statistic | None, *, named: bool = False) -> object:
@@ -413,10 +544,11 @@ def _t(row: Statistic) -> list[object]:
 
 def _contrasts(analysis: Analysis, tests: list[Statistic]) -> Html:
     rows: list[list[object]] = []
+    corrected = _correction_head(tests)
     for test in tests:
         name = two_lines(test.contrast, test.factors)
         if test.difference is None:
-            rows.append([name, test.why, NONE, NONE, NONE, NONE, NONE, NONE])
+            rows.append([name, test.why, *[NONE] * (5 + len(corrected))])
             continue
         of = {"contrast": test.contrast, "factors": test.factors, "direction": test.direction}
         effects = analysis.select(EFFECT, **of)
@@ -424,22 +556,26 @@ def _contrasts(analysis: Analysis, tests: list[Statistic]) -> Html:
         rows.append(
             [
                 name, two_lines(number_words(test.difference), ends_words(test)), *_t(test),
-                p_cell(test.p_corrected), _effect(test, named=True), _effect(cohen, named=True),
+                *(p_cell(test.p_corrected) for _ in corrected),
+                _effect(test, named=True), _effect(cohen, named=True),
             ]
         )  # fmt: skip
     heads = (
-        "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {_family(tests)}"), two_lines("Effect", "95 % interval"),
-        two_lines("Cohen's d", "95 % interval"),
+        "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p", *corrected,
+        two_lines("Effect", "95 % interval"), two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
-    unit = f" Differences are in {analysis.unit}." if analysis.transform else ""
-    caption = f"Contrasts of estimated means.{unit}"
-    return table(heads, rows, numeric=range(1, 8), caption=caption)
+    caption = "Contrasts of estimated means."
+    if analysis.transform:
+        caption += f" Differences are in {analysis.unit}."
+    if {test.direction for test in tests} - {TWO_SIDED}:
+        caption += f" {ONE_SIDED}"
+    return table(heads, rows, numeric=range(1, len(heads)), caption=caption)
 
 
-def _family(tests: Iterable[Statistic]) -> int:
-    """Over how many tests p is corrected."""
-    return next((test.n_tests for test in tests if test.n_tests), 0)
+def _correction_head(tests: Iterable[Statistic]) -> list[object]:
+    """The head of the column of corrected p, where p is corrected over several tests."""
+    n = next((test.n_tests for test in tests if test.n_tests), 0)
+    return [two_lines("p corrected", f"of {n}")] if n > 1 else []
 
 
 def _by_trials(model: Model, tests: list[Statistic]) -> Html:
@@ -461,23 +597,37 @@ def _by_trials(model: Model, tests: list[Statistic]) -> Html:
 
 
 def _equivalences(tests: list[Statistic]) -> Html:
+    corrected = _correction_head(tests)
     rows = [
         (
             test.contrast, f"± {number_words(test.bound or 0.0)}", ends_words(test), *_t(test),
-            p_cell(test.p_corrected),
+            *(p_cell(test.p_corrected) for _ in corrected),
             "smaller" if _below(test.p_corrected) else "not shown to be smaller",
         )
         for test in tests
     ]  # fmt: skip
     heads = (
         "Contrast", "Smallest effect", two_lines("Difference", "90 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {_family(tests)}"), "The difference is",
+        *corrected, "The difference is",
     )  # fmt: skip
     caption = (
         "Tests of equivalence: of the two one-sided tests, the one with the larger p is shown. "
         "They are corrected separately from the tests of differences."
     )
-    return table(heads, rows, numeric=range(1, 7), caption=caption)
+    return table(heads, rows, numeric=range(1, len(heads) - 1), caption=caption)
+
+
+BAYES_FOR_NONE = "Bayes factor, BF01"
+BAYES_READ = (
+    "BF10 is how many times more likely the data are if there is a difference than if there is "
+    "none; BF01 is the reverse (1 / BF10)."
+)
+TITLES = {
+    YUEN: "Yuen's test, t of 20 % trimmed means",
+    PERMUTED: "Permutation test, t",
+    ALIGNED: "ART ANOVA (aligned ranks), F",
+}
+"""What tests are called on pages, where that is not their name in the tables."""
 
 
 def _further(tests: list[Statistic]) -> Html:
@@ -487,17 +637,20 @@ def _further(tests: list[Statistic]) -> Html:
         if test.direction not in ("", TWO_SIDED):
             of = two_lines(of, test.direction)
         if test.statistic is None:
-            rows.append((test.test, of, test.why, NONE, NONE))
+            rows.append((TITLES.get(test.test, test.test), of, test.why, NONE, NONE))
             continue
+        value, called = test.statistic, TITLES.get(test.test, test.test)
+        if test.test == BAYES and 0 < value < 1:
+            value, called = 1 / value, BAYES_FOR_NONE
         degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
-        name = two_lines(test.test, test.why) if test.why else test.test
-        rows.append((name, of, number_words(test.statistic), degrees or NONE, p_cell(test.p)))
+        name = two_lines(called, test.why) if test.why else called
+        rows.append((name, of, decimal(value, 2), degrees or NONE, p_cell(test.p)))
     caption = (
         "Further tests that the study chose in advance, with the participants who have a value "
-        "in every cell. p is not corrected, and these tests do not decide any hypothesis. BF10 "
-        "is how many times more likely the data are if there is a difference than if there is "
-        "none."
+        "in every cell. p is not corrected, and these tests do not decide any hypothesis."
     )
+    if any(test.test == BAYES for test in tests):
+        caption += f" {BAYES_READ}"
     return table(("Test", "Of", "Value", "df", "p"), rows, numeric=range(2, 5), caption=caption)
 
 
@@ -505,8 +658,8 @@ def _means(analysis: Analysis) -> Html:
     rows = []
     for mean in analysis.select(MEAN):
         cells: list[object] = [
-            mean.levels, number_words(mean.mean or 0.0), number_words(mean.standard_error or 0.0),
-            ends_words(mean),
+            _level(mean.levels), number_words(mean.mean or 0.0),
+            number_words(mean.standard_error or 0.0), ends_words(mean),
         ]  # fmt: skip
         of = {"factors": mean.factors, "levels": mean.levels}
         cells += [
@@ -517,118 +670,25 @@ def _means(analysis: Analysis) -> Html:
     heads: list[object] = ["Level", "Estimated mean", "Standard error", "95 % interval"]
     if analysis.transform:
         heads.append(two_lines("Back-transformed", "95 % interval"))
-    return table(heads, rows, numeric=range(1, len(heads)), caption="Estimated means of levels.")
+    caption = "Estimated means of levels."
+    if len(analysis.outcome.layout.factors) > 1 or analysis.outcome.layout.covariates:
+        caption += f" {WEIGHTED}"
+    return table(heads, rows, numeric=range(1, len(heads)), caption=caption)
 
 
 def _checks(analysis: Analysis) -> Html:
-    rows = []
+    rows: list[tuple[bool, object, object, str]] = []
     for test in analysis.select(CHECK):
         if test.model_name not in ("", analysis.main.name):
             continue
         name = next((name for name in (BY_RANKS, POSITION) if test.test.startswith(name)), "")
         name = name or (f"{test.test}, sphericity" if test.model_name else test.test)
         told = test_words(test) if test.p is not None else test.why
+        if (name, told) in {(row[1], row[3]) for row in rows}:
+            continue  # the sphericity of an interaction is that of its factor within participants
         rows.append((bool(test.model_name), name, test.factors or NONE, told))
     shown = [row for _, *row in sorted(rows, key=lambda row: row[0])]
     return table(("Check", "Of", "Result"), shown, caption="Checks.")
-
-
-_MEANS = {"": "Means", "log": "Geometric means"}
-SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
-"""So many contrasts of an outcome, and outcomes where the study declares none as primary."""
-
-
-def summary(
-    participants: pd.DataFrame,
-    results: StudyAnalyses | None,
-    targets: dict[str, str],
-    tested: Sequence[HypothesisResult] = (),
-) -> Iterator[Html]:
-    """The section of one study.
-
-    participants: its sessions; targets: by anchor the name of a section that follows; tested: the
-    hypotheses that tasks tested. Where there are some, outcomes that nothing declares are left to
-    their own section.
-    """
-    rows: list[tuple[object, object]] = [("Analysed", lines(_list_analysed(participants)))]
-    for each in tested:
-        told = [(None if each.p is None else _verdict(each.p), each.words)]
-        rows.append(_hypothesis_in_short(each.hypothesis, told))
-    if results is not None:
-        rows += _hypotheses_in_short(results)
-        shown = _select_shown(results)
-        rows += [_outcome(each) for each in shown if not tested or each.outcome.role != UNDECLARED]
-        # Two tasks may have an outcome of one name, and only one of them values.
-        analysed = {each.outcome.name for each in results.analyses}
-        left = [
-            each.label
-            for each in results.left_out
-            if each.role != UNDECLARED and each.name not in analysed
-        ]
-        if left:
-            rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
-    rows.append(("More", links(targets.items(), ", ")))
-    yield heading(3, "Summary")
-    yield table(("What", "Result"), rows)
-
-
-def _list_analysed(participants: pd.DataFrame) -> Iterator[object]:
-    included = int(participants["included"].sum())
-    yield f"{included} of {count(len(participants), 'session')}"
-    others = participants[~participants["included"]]
-    names = rules_in(participants)
-    for failed, n in others["excluded_because"].fillna("").value_counts().items():
-        why = list_rules(failed, names)
-        yield two_lines(f"left out: {n}", why) if why else f"left out: {n}"
-
-
-def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, object]]:
-    for hypothesis in results.declaration.hypotheses:
-        own = [each for each in results.analyses if each.outcome.name == hypothesis.outcome]
-        told = [describe_test(analysis, hypothesis) for analysis in own]
-        yield _hypothesis_in_short(hypothesis, told)
-
-
-def _hypothesis_in_short(
-    hypothesis: Hypothesis, told: Iterable[tuple[str | None, str]]
-) -> tuple[object, object]:
-    """A row of the summary. told: the verdict, None without one, and the test in words."""
-    results = [two_lines(verdict or "not tested", test) for verdict, test in told]
-    name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
-    return name, lines(results or ["not tested"])
-
-
-def _select_shown(results: StudyAnalyses) -> list[Analysis]:
-    primary = [each for each in results.analyses if each.outcome.role == "primary"]
-    declared = any(each.outcome.role != UNDECLARED for each in results.analyses)
-    return primary if declared else results.analyses[:SHOWN_OUTCOMES]
-
-
-def _outcome(analysis: Analysis) -> tuple[object, object]:
-    """An outcome with its contrasts, or where it has none the tests of its terms."""
-    estimated = [row for row in analysis.select(CONTRAST) if row.difference is not None]
-    told: list[object] = []
-    for row in estimated[:SHOWN_CONTRASTS]:
-        unit = f" ({analysis.unit})" if analysis.transform else ""
-        told.append(
-            two_lines(
-                Verbatim(f"{labelled(row.contrast)}{unit}"), sentence("design.contrast", row=row)
-            )
-        )
-    if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
-        told.append(f"{count(more, 'more contrast')} below")
-    if not told:
-        told = list(map(term_words, deciding_tests(analysis)))
-    role = analysis.outcome.role
-    name = two_lines(analysis.outcome.label, role if role != UNDECLARED else analysis.outcome.group)
-    own = {
-        ", ".join(map(labelled, cell.levels.values())): back(row.mean, analysis.transform)
-        for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
-        if row.mean is not None
-    }
-    means = "; ".join(f"{cell}: {say(number_words(mean))}" for cell, mean in own.items())
-    called = _MEANS.get(analysis.transform, "Back-transformed means")
-    return name, lines([*told, two_lines(text(called), Verbatim(means))] if means else told)
 
 
 TEX, DOCX = "tables.tex", "tables.docx"
@@ -649,7 +709,7 @@ class PaperTable:
 def paper_tables(results: StudyAnalyses) -> Iterator[PaperTable]:
     """Of one study, in the report's language: values of every outcome, then tests, then contrasts
     and equivalence."""
-    for made in _english(results):
+    for made in _english(results.shown):
         yield PaperTable(
             say(made.title),
             tuple(map(say, made.heads)),
@@ -661,7 +721,7 @@ def paper_tables(results: StudyAnalyses) -> Iterator[PaperTable]:
 
 def _english(results: StudyAnalyses) -> Iterator[PaperTable]:
     for analysis in results.analyses:
-        yield _values(analysis)
+        yield from with_decimals(analysis.decimals, map(_values, [analysis]))
     if results.analyses:
         yield _apa_tests(results.analyses)
     if any(analysis.select(CONTRAST) for analysis in results.analyses):
@@ -695,11 +755,11 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
                     analysis.outcome.label, Verbatim(test.factors), f"{test.statistic:.2f}",
                     df_words(use.df), df_words(use.df_2), p_cell(use.p),
                     NONE if test.effect is None else _share(test),
-                    NONE if general is None else _short(general.effect),
+                    NONE if general is None else short_share(general.effect),
                 )
             )  # fmt: skip
     heads = (
-        "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [95% CI]", "*η*_G^2",
+        "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [90% CI]", "*η*_G^2",
     )  # fmt: skip
     models = sorted({analysis.main.name for analysis in analyses})
     note = (
@@ -722,13 +782,15 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
     for analysis, row in tests:
         if row.difference is None:
             continue
+        with decimals_of(analysis.decimals):
+            difference = f"{_number(row.difference)} [{_number(row.low)}, {_number(row.high)}]"
         symbol = "*g* = " if row.effect_name == HEDGES else "*d*_z = "
         name = labelled(row.contrast)
         marked = name if row.direction == TWO_SIDED else f"{name} ({say(row.direction)})"
         rows.append(
             (
                 _in_unit(analysis), Verbatim(marked),
-                f"{_number(row.difference)} [{_number(row.low)}, {_number(row.high)}]",
+                difference,
                 f"{row.statistic:.2f}", df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
                 NONE if row.effect is None else Verbatim(f"{symbol}{say(_interval(row))}"),
             )
@@ -737,7 +799,7 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
     family = "each outcome" if plan.family == "per_outcome" else "all outcomes"
     note = f"Corrected p: {CORRECTIONS[plan.correction]} over the contrasts of {family}."
     if {row.direction for _, row in tests} - {TWO_SIDED}:
-        note += " Tests marked greater or less are one-sided; all others are two-sided."
+        note += f" {ONE_SIDED}"
     heads = (
         "Outcome", "Contrast", "Difference [95% CI]", "*t*", "*df*", "*p*", "*p*_corr",
         "Effect [95% CI]",
@@ -745,12 +807,17 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
     return PaperTable("Contrasts of estimated means", heads, tuple(rows), note, 2)
 
 
+def _bound_and_interval(analysis: Analysis, row: Statistic) -> tuple[str, str]:
+    with decimals_of(analysis.decimals):
+        return f"±{_number(row.bound)}", f"[{_number(row.low)}, {_number(row.high)}]"
+
+
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
             analysis.outcome.label if analysis.raw_equivalence else _in_unit(analysis),
-            Verbatim(labelled(row.contrast)), f"±{_number(row.bound)}",
-            f"[{_number(row.low)}, {_number(row.high)}]", f"{row.statistic:.2f}",
+            Verbatim(labelled(row.contrast)), *_bound_and_interval(analysis, row),
+            f"{row.statistic:.2f}",
             df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
         )
         for analysis in results.analyses
@@ -765,12 +832,10 @@ def _equivalence(results: StudyAnalyses) -> PaperTable:
 
 
 def _number(value: float | None) -> str:
-    if value is None:
-        return NONE
-    return f"{value:.3f}" if abs(value) < 1 else f"{value:,.2f}"
+    return NONE if value is None else number_words(value).replace("−", "-")
 
 
-def _short(value: float | None) -> str:
+def short_share(value: float | None) -> str:
     if value is None:
         return NONE
     text = f"{value:.2f}"
@@ -778,7 +843,9 @@ def _short(value: float | None) -> str:
 
 
 def _share(row: Statistic) -> str:
-    return f"{_short(row.effect)} [{_short(row.effect_low)}, {_short(row.effect_high)}]"
+    return (
+        f"{short_share(row.effect)} [{short_share(row.effect_low)}, {short_share(row.effect_high)}]"
+    )
 
 
 def _interval(row: Statistic) -> str:

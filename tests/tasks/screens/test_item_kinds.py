@@ -662,7 +662,7 @@ def _pixels(window: QWidget) -> Any:
 
 def test_the_report_shows_every_kind(sessions: list[Path], tmp_path: Path) -> None:
     counted = load(sessions[0].parent)
-    page = "".join(map(str, item_sections(counted, (), "a")))
+    page = "".join(map(str, item_sections(counted, "a")))
     answers = counted.answers
     page += "".join(map(str, show_choices(counted.participants, answers, set())))
     page += "".join(map(str, show_texts(counted.participants, answers)))
