@@ -406,7 +406,7 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
         ({"fill": "black"}, "the rest black"),
         ({"fill": "grey"}, "the rest grey"),
         ({"fill": "white"}, "the rest white"),
-        ({"sign": "absolute"}, "pixels ranked by the size of their score, whatever its sign"),
+        ({"sign": "absolute"}, "pixels ranked by the absolute value of their score"),
     ],
 )
 def test_every_way_of_masking_is_told(changes, said):
