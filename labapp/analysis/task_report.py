@@ -251,6 +251,9 @@ class TaskReport(Generic[F]):
         """Of `definitions`, those of numbers that stand on the page."""
         return self.definitions
 
+    outcomes: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """Of columns of the table stages that are something else in each task, title and unit here."""
+
     def asked(self, trials: pd.DataFrame) -> str:
         """What else is to be said of the questions of one task of `activities` in that paragraph,
         to be put behind its clause; empty for nothing."""

@@ -20,6 +20,7 @@ from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import _PLACE as PLACE
+from labapp.analysis.task_report import reports
 from labapp.base.report.labels import label_measure
 from labapp.base.report.page import Verbatim, say
 from labapp.study.conditions import RESERVED
@@ -227,6 +228,9 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
     met: set[str] = set()
     stages = counted.stages
     columns = {column.name: column for column in table_columns()["stages"]}
+    own_words = {
+        task: report.outcomes for report in reports() if report.outcomes for task in report.tasks
+    }
     for task, rows in stages.groupby("task", sort=True):
         every = counted.trials
         of_task = (every["task"] == task) & (every["role"] == "stage") & ~every["excluded"]
@@ -241,8 +245,10 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
             met.add(name)
             own, yes_no, on_success = _by_trial(trials, name, missing)
             values = rows.assign(value=rows[name].astype("float64"))
+            usual = column.meaning.split(";")[0], column.unit
+            title, unit = own_words.get(str(task), {}).get(name, usual)
             yield _Candidate(
-                name, column.meaning.split(";")[0], column.unit, str(task), values,
+                name, title, unit, str(task), values,
                 own, yes_no, on_success,
             )  # fmt: skip
     scores = counted.scores

@@ -45,6 +45,10 @@ class SingleDimensionReport(TaskReport[None]):
     }
     tasks = tuple(activities)
     definitions = DEFINITIONS
+    outcomes = ASKED.outcomes
+
+    def methods(self, study: ReportedStudy, findings: None) -> Iterator[str]:
+        yield from track_sections.methods(ASKED, study.counted)
 
     def sections(self, study: ReportedStudy, findings: None) -> Iterator[Html]:
         trials = study.counted.trials
