@@ -175,7 +175,7 @@ def test_phases_are_analysed_apart_unless_both_are_named(
     assert "Sessions by phase and version of the study file: main 2 (v2)." in told
     analyze([data], tmp_path / "both", only=["main", "trial"], language="de")
     told = Page((tmp_path / "both" / "report.html").read_text("utf-8")).text
-    assert "Zusammen ausgewertet: Phasen von drawn: main (2), trial (2)." in told
+    assert "Zusammen ausgewertete Phasen von drawn: main (2), trial (2)." in told
     assert "Phase und Version der Studiendatei: main 2 (v2), trial 2 (v1)." in told
     assert any("together: phases of drawn" in note for note in load([data]).remarks)
 

@@ -271,7 +271,7 @@ def test_adaptive_dials_are_simulated_verified_and_analysed(tmp_path: Path) -> N
     practice = tracks[tracks["role"] == "practice"]
     assert set(practice["rule"]) == {"criterion"}
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
-    assert "Schwellen adaptiver Phasen" in page
+    assert "Schwellen adaptiver Abschnitte" in page
     assert "Abstand der Bereiche" in page
     assert (tmp_path / "de" / "figures" / "single-dimension-tracks.svg").exists()
     assert not (tmp_path / "de" / "report-words.yaml").exists()

@@ -265,7 +265,7 @@ def test_adaptive_sessions_are_simulated_verified_and_analysed(
     geometric, _, _ = average([*about.groupby("participant")], "log", logarithms=True)
     assert geometric == pytest.approx(np.exp(np.log(about["threshold"]).mean()))
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
-    assert "Schwellen adaptiver Phasen" in page
+    assert "Schwellen adaptiver Abschnitte" in page
     assert "durch Anpassung einer psychometrischen Funktion" in page
     assert "4 von 4 Verläufen endeten mit der Höchstzahl der Durchgänge" in page
     assert "niedriger ist besser" in page

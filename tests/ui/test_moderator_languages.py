@@ -279,8 +279,8 @@ def has_words(form: str) -> bool:
 def test_german_says_everything_in_german() -> None:
     same = {text for text, own in german().values() if text == own and has_words(text)}
     assert same == {
-        "Blind", "Code", "Codes", "Frustration", "Indigo", "LSL", "Median", "Name", "Orange",
-        "Phase {phase}", "Text", "Video", "Videos",
+        "Blind", "Code", "Codes", "Computer", "Frustration", "Indigo", "Interview", "LSL", "Median",
+        "Name", "Orange", "Phase {phase}", "Text", "Video", "Videos",
     }  # fmt: skip
 
 
@@ -496,9 +496,9 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
     assert list(map(translate_message, done)) == done
     speaks("de")
     assert list(map(translate_message, done)) == [
-        "sub-P01_ses-1: zurückgezogen. Die Daten sind gelöscht.",
-        "Name und Unterschrift sind gelöscht.",
-        "Dateien entfernt, die ein abgebrochenes Programm hinterlassen hatte: /b.partial.",
+        "sub-P01_ses-1: zurückgezogen. Die Daten wurden gelöscht.",
+        "Die unterschriebene Einwilligung wurde gelöscht.",
+        "Von einem abgebrochenen Programm hinterlassene Dateien wurden entfernt: /b.partial.",
         "Diese Bündel enthalten sie noch: /a.zip",
         "/e lässt sich nicht lesen (I/O); die Exporte sind nicht bekannt",
         "/e, Zeile 3: beschädigt; ein Export kann in der Liste fehlen",
