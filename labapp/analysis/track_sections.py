@@ -64,12 +64,6 @@ class AskedAbout:
         """Of thresholds, with their direction."""
         return f"{self.level} (lower is better)"
 
-    @property
-    def outcomes(self) -> dict[str, tuple[str, str]]:
-        """What the report calls the columns of the table stages that are of tracks."""
-        title = "Threshold of an adaptive stage, the mean over its tracks"
-        return {"threshold": (title, self.unit)}
-
     def of_stages(self, tables: Tables) -> pd.DataFrame:
         """Its tracks in stages, practice left out."""
         own = tables.tracks

@@ -44,8 +44,8 @@ class SingleDimensionReport(TaskReport[None]):
         "exemplars",
     }
     tasks = tuple(activities)
+    thresholds = ASKED.unit
     definitions = DEFINITIONS
-    outcomes = ASKED.outcomes
 
     def methods(self, study: ReportedStudy, findings: None) -> Iterator[str]:
         yield from track_sections.methods(ASKED, study.counted)

@@ -136,9 +136,9 @@ def findings(counted: Tables) -> tuple[UnmaskingResults, ...]:
 
 class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
     activities: ClassVar = {TASK: "named what masked pictures showed"}
+    thresholds = ASKED.unit
     tasks = (TASK,)
     definitions = DEFINITIONS
-    outcomes = ASKED.outcomes
 
     def methods(
         self, study: ReportedStudy, findings: tuple[UnmaskingResults, ...]
