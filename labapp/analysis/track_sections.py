@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -115,7 +116,7 @@ def _is_log(counted: Tables, own: pd.DataFrame) -> bool:
     return declaration.analysis.transform.get("threshold") == "log"
 
 
-def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool) -> Html:
+def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool = False) -> Html:
     """A row for each thing that is asked about, rule and target."""
     rows = []
     for (model, about, rule, scale, _), some in own.groupby(
@@ -127,8 +128,11 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool) -
         turns = some["reversals"].dropna().astype(float)
         errors = some["threshold_se"].dropna().astype(float)
         target = some["target"].iloc[0]
-        shown = NONE if value is None else decimal(value, 1)
-        ends = NONE if low is None or high is None else f"[{decimal(low, 1)}, {decimal(high, 1)}]"
+        within = float(some["lowest_level"].min()), float(some["highest_level"].max())
+        shown = NONE if value is None else describe_level(value, *within)
+        ends = NONE
+        if low is not None and high is not None:
+            ends = f"[{describe_level(low, *within)}, {describe_level(high, *within)}]"
         rows.append(
             [
                 two_lines(str(about), str(rule)),
@@ -137,6 +141,7 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool) -
                 f"{len(some):,}",
                 NONE if pd.isna(target) else f"{decimal(100 * float(target), 1)} %",
                 NONE if value is None else two_lines(shown, ends),
+                f"{(some['threshold'] > some['highest_level']).sum():,}",
                 NONE
                 if turns.empty
                 else two_lines(decimal(turns.mean(), 1), f"{turns.min():.0f} to {turns.max():.0f}"),
@@ -154,6 +159,7 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool) -
         two_lines("Tracks", "n"),
         two_lines("Target", "right answers"),
         two_lines("Threshold", asked.unit),
+        two_lines("Not reached", "tracks"),
         two_lines("Reversals", "per track, range"),
         two_lines(
             "Standard error",
@@ -163,7 +169,16 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool) -
         ),
         "Ended by",
     )
-    return table(names, rows, numeric=range(2, 8), caption=TITLE)
+    return table(names, rows, numeric=range(2, 9), caption=TITLE)
+
+
+def describe_level(value: float, lowest: float, highest: float) -> str:
+    """A threshold by three digits; one beyond the levels by the level that it is beyond."""
+    if value > highest:
+        return f"> {highest:g}"
+    if value < lowest:
+        return f"< {lowest:g}"
+    return decimal(value, max(0, 2 - floor(log10(abs(value)))) if value else 0)
 
 
 def average(
@@ -216,7 +231,7 @@ def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
     figure.set_label(f"{label}: {people}")
     caption = (
         "Each grey line is a track, with the level at each of its trials. Blue: the mean of all "
-        "tracks. Dashed: the mean threshold."
+        "tracks. Dashed: the mean threshold, where it is among the levels."
     )
     return [ReportFigure(f"{asked.name}-tracks", figure, label, caption)]
 
@@ -231,7 +246,7 @@ def _draw_tracks(ax: Axes, own: pd.DataFrame, *, logarithms: bool) -> None:
     mean = np.exp(np.log(together).mean(axis=1)) if scale == "log" else together.mean(axis=1)
     ax.plot(mean.index, mean.to_numpy(float), color=ACCENT, linewidth=1.8)
     value, _, _ = average([*own.groupby("participant")], scale, logarithms=logarithms)
-    if value is not None:
+    if value is not None and own["lowest_level"].min() <= value <= own["highest_level"].max():
         ax.axhline(value, color=ACCENT, linestyle="--", linewidth=1.0)
     ax.set_yscale("log" if scale == "log" else "linear")
     known = sorted({float(level) for line in drawn for level in line})
