@@ -673,4 +673,5 @@ def main() -> None:
 
         say(mistake := explain_unexpected(error), err=True)
         status = mistake.exit_status
+    access.remove_unused()
     sys.exit(status if isinstance(status, int) else DONE)

@@ -50,7 +50,7 @@ def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> 
         _note(study, entry | {"sessions": names, "state": BEGUN})
     lock = FileLock(hidden / LOCK)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        access.make_above(out)
         access.own_folder(hidden, exist_ok=False)
         # Checking whether it is held takes the lock for a moment, too.
         with lock.acquire(timeout=PATIENCE_S):

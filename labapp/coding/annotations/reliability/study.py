@@ -206,7 +206,7 @@ def write(
             todo="Name a new folder with --out.",
         )
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        access.make_above(out)
         with leftovers.on_its_way(sessions, out, needed=False) as (hidden,):
             access.own_folder(hidden, exist_ok=False)
             _write(hidden / FIGURES, FIGURE_COLUMNS, figure_rows(results))
