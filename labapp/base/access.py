@@ -50,8 +50,8 @@ def group() -> int | None:
     if number not in {*os.getgroups(), os.getegid()} and not (number >= 0 and os.geteuid() == 0):
         why = "there is no such group" if number < 0 else "you are not in it"
         raise UsageError(
-            f"${GROUP} names the group {name!r}, and {why}.",
-            todo=f"Name a group that `id` lists, or unset ${GROUP}.",
+            f"${GROUP} is set to the group {name!r}, but {why}.",
+            todo=f"Set it to a group that `id` lists, or unset ${GROUP}.",
         )
     return number
 
@@ -150,7 +150,7 @@ def unpack(archive: tarfile.TarFile, folder: Path) -> None:
         place = PurePosixPath(member.name)
         content = archive.extractfile(member) if member.isfile() else None
         if place.is_absolute() or ".." in place.parts or not (member.isdir() or content):
-            raise ValueError(f"{member.name!r} is neither a file nor a folder of the archive")
+            raise ValueError(f"{member.name!r} is neither a file nor a folder in the archive")
         path = folder / place
         own_folder(path if content is None else path.parent)
         if content is not None:
@@ -201,7 +201,7 @@ def refuse_wide(path: Path) -> None:
     if rights := wide(path, private=True):
         raise DataFolderError(
             f"Others can read the private {'folder' if path.is_dir() else 'file'} {path} "
-            f"({rights}): they could read the names in it.",
+            f"({rights}), including the names in it.",
             safe="Nothing was written to it.",
             todo=f"Prevent this with `{narrower(path, private=True)}`, or choose another folder "
             "(--private).",

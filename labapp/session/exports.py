@@ -136,8 +136,8 @@ def _remove(hidden: Path) -> None:
 def _note(
     study: Path,
     entry: Mapping[str, Any],
-    safe: str = "No bundle was made, because a later withdrawal would not find it.",
-    todo: str = "; or copy the sessions to a folder of yours, and export them from there.",
+    safe: str = "No bundle was made, because it could not be found after a later withdrawal.",
+    todo: str = ", or copy the sessions to a folder of your own and export them from there.",
 ) -> None:
     """Add a line to a study's log; on disk before it returns. Raises BundleError, which says that
     `safe` is so, and what to do instead of writing there."""

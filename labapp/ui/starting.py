@@ -183,7 +183,7 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
             raise NoMicrophone(
                 f"{error.what} The study {loaded.study.id!r} requires sound.",
                 safe="No session was started.",
-                todo="Plug a microphone in and allow its use; `labapp doctor` lists the "
+                todo="Plug in a microphone and allow access to it. `labapp doctor` lists the "
                 "microphones.",
             ) from error
         if options.audio is not None:

@@ -98,7 +98,7 @@ MISTAKES = [
     study("version: 1", "version: one", 3, "version", "a whole number"),
     study("version: 1", "version: 0", 3, "version", "greater than or equal to 1"),
     study("id: mine", "id: My Study", 1, "id", "lower-case letters"),
-    study("title: My study", 'title: ""', 2, "title", "a text that is not empty"),
+    study("title: My study", 'title: ""', 2, "title", "a text of at least one character"),
     study("title: My study\n", "", 1, "title", "missing"),
     study("title: My study", "title: yes", 2, "title", 'yes in quotes, "yes"'),
     study("language: en", "language: english", 4, "language", "a language like 'en'"),
@@ -134,7 +134,7 @@ MISTAKES = [
     study("task: reconstruction", "task: guessing", 17, "stages.task", "'reconstruction'"),
     study("trials: 3", "trails: 3", 20, "stages.trails", "did you mean 'trials'"),
     study("sinelines/gt, ", "Sine, ", 18, "stages.models[0]", "ids like sinelines/vae"),
-    study("sinelines/gt, ", "sinelines/ae, ", 18, "stages.models[1]", "each once"),
+    study("sinelines/gt, ", "sinelines/ae, ", 18, "stages.models[1]", "each value once"),
     study("sinelines/gt, ", "sinelines/mine, ", 18, "models[0]", "sinelines/mine"),
     study("trials: 3", "trials: 3\n      sampling: prior", 18, "models[1]", "'prior' is known for"),
     study("order: counterbalanced", "order: balanced", 19, "stages.order", "'counterbalanced'"),
@@ -165,10 +165,10 @@ MISTAKES = [
     study("{min_solved: 2}", "{min_solved: 99}", 9, "inclusion.min_solved", "nobody would count"),
     study("{min_solved: 2}", "{min_solvd: 2}", 9, "min_solvd", "did you mean 'min_solved'"),
     # files
-    study("own/welcome.md", "own/welcom.md", 12, "", "'own/welcom.md' is not there"),
+    study("own/welcome.md", "own/welcom.md", 12, "", "'own/welcom.md' does not exist"),
     study("own/rest.md", "../rest.md", 25, "", "outside the study's folder"),
-    study("[ease]", "[eas]", 23, "", "'instruments/eas.yaml' is not there"),
-    study("[ease]", "[ease, ease]", 23, "stages.after[1]", "each once"),
+    study("[ease]", "[eas]", 23, "", "'instruments/eas.yaml' does not exist"),
+    study("[ease]", "[ease, ease]", 23, "stages.after[1]", "each value once"),
     study("  - questionnaire: people", "  - questionnaire: peple", 24, "", "peple.yaml' is not"),
     # texts
     Planted(

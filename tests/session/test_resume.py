@@ -193,7 +193,7 @@ def test_a_changed_study_is_not_resumed(tmp_path: Path) -> None:
     consent = path / "study" / "texts" / "en" / "consent.md"
     original = consent.read_bytes()
     consent.write_bytes(original + b"\nOne more sentence.\n")
-    with pytest.raises(SessionError, match="is not the one the session began with"):
+    with pytest.raises(SessionError, match="is not the one with which the session began"):
         go_on(tmp_path, path)
     consent.unlink()  # no shipped text takes its place, not even the very same one
     with pytest.raises(StudyError, match=f"Put the original back at {consent}"):

@@ -158,18 +158,18 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
     [
         ("each: light", "each: hint", 14, "'hint' is not a factor within participants"),
         ("each: light", "each: lights", 14, "there are: feedback, light"),
-        ("- each: light", "- each: feedback", 14, "within another `each: feedback`"),
+        ("- each: light", "- each: feedback", 14, "inside another `each: feedback`"),
         (
             ", {light: [1, 2]}",
             ", {light: [1, 2]}, {tone: [a, b]}",
             6,
-            "nothing in the flow goes through tone",
+            "nothing in the flow runs through the levels of tone",
         ),
         (
             "models: [sinelines/ae,",
             "models: ['dsprites/{dim}',",
             6,
-            "everybody must meet every model, but for",
+            "everybody must see every model, but for",
         ),
         ("{hint}.md", "{hints}.md", 16, "there is no variable 'hints' here; there are: language"),
         ("models: [sinelines/vae,", "models: ['sinelines/{feed}',", 18, "no variable 'feed'"),
@@ -180,7 +180,12 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
             11,
             "no variable 'feedback' here",
         ),
-        ("dim: [vae, ae]", 'dim: [vae, ae, "x, hint: y"], slot: [a, b]', 5, "'slot' is taken"),
+        (
+            "dim: [vae, ae]",
+            'dim: [vae, ae, "x, hint: y"], slot: [a, b]',
+            5,
+            "'slot' is already in use",
+        ),
     ],
 )
 def test_what_does_not_fit_the_flow_is_refused_where_it_stands(
@@ -201,7 +206,7 @@ def test_a_design_of_models_needs_some(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"line 6, .*the stages list only sinelines/ae"):
         loading.load(write(tmp_path, text))
     flow = STUDY.partition("- each")[0]
-    with pytest.raises(StudyError, match=r"line 6, .*no stages of the flow list models"):
+    with pytest.raises(StudyError, match=r"line 6, .*no stages in the flow list models"):
         loading.load(write(tmp_path, flow))
 
 
@@ -218,5 +223,5 @@ flow:
     flow:
     - stages: {task: reconstruction, models: [sinelines/gt], trials: 1}
 """
-    with pytest.raises(StudyError, match=r"line 8, .*within another `each: condition`"):
+    with pytest.raises(StudyError, match=r"line 8, .*inside another `each: condition`"):
         loading.load(write(tmp_path, text))

@@ -331,5 +331,5 @@ def test_a_question_about_the_accuracy_of_no_model_is_refused(tmp_path: Path) ->
         "id: mine\ntitle: Mine\nversion: 1\nflow:\n"
         "  - questionnaire: shipped:hive-trade-off-species\n"
     )
-    with pytest.raises(StudyError, match="the study has none"):
+    with pytest.raises(StudyError, match="the study has no stages"):
         overview.check(path)

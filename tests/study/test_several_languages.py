@@ -84,7 +84,7 @@ def test_what_a_translation_lacks_is_said_of_each_language(tmp_path: Path) -> No
     (tmp_path / "texts" / "de" / "debrief.md").unlink()
     (tmp_path / "texts" / "de" / "consent.md").write_text("# Zustimmung\n\n{stage}\n")
     assert complaints(path) == [
-        ("two.yaml", 14, ": the file 'texts/de/debrief.md' is not there"),
+        ("two.yaml", 14, ": the file 'texts/de/debrief.md' does not exist"),
         (
             "ease.yaml",
             6,

@@ -307,7 +307,7 @@ def test_every_picture_and_the_whole_images_belong_to_the_plan(
         ({"class_names": {"disc": " "}}, "class_names", ["'' does not tell a button"]),
         ({"class_names": {"disc": "ring"}}, "class_names", ["'ring' does not distinguish"]),
         ({"masks": [15, 5]}, "masks", ["must ascend"]),
-        ({"masks": [15, 20.123456]}, "masks", ["20.123456 has more digits"]),
+        ({"masks": [15, 20.123456]}, "masks", ["20.123456 has more than six digits"]),
         ({"masks": {"smallest": 5, "largest": 6, "count": 5}}, "masks", ["not distinct"]),
         ({"blank_ms": -1}, "blank_ms", ["greater than or equal to 0"]),
         ({"fill": "pink"}, "fill", ["'pink'"]),
@@ -391,7 +391,7 @@ def ten_classes(manifest: stimuli.Json) -> None:
     [
         (without_example, "example", "has no correct_example to show"),
         (without_scores, "stimuli", "scores"),
-        (without_mean, "fill", "does not say its mean level"),
+        (without_mean, "fill", "does not state its mean level"),
         (without_file, "stimuli", "nowhere.npy"),
         (ten_classes, "keys", "11 buttons are more than there are digits"),
     ],
@@ -411,7 +411,7 @@ def test_scores_of_different_sizes_are_refused(tmp_path: Path) -> None:
     found = stimuli.write(tmp_path / "sets", "scores")
     coarse = score_files.encode_scores(np.ones((12, 12)))
     (found.folder / "p00-edge.npy").write_bytes(coarse)
-    with pytest.raises(StudyError, match=r"p00-edge\.npy' is of 12 × 12 cells, others of 24"):
+    with pytest.raises(StudyError, match=r"p00-edge\.npy' has 12 × 12 cells, others have 24"):
         overview.check(write_unmasking_study(tmp_path, library.load(found.folder)))
 
 

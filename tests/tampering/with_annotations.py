@@ -115,7 +115,7 @@ def shorten_a_redaction(lines: Sequence[Line]) -> Sequence[Line]:
     ]
 
 
-@rewritten("transcript.jsonl", told="transcript.jsonl: what it held on")
+@rewritten("transcript.jsonl", told="transcript.jsonl: its content of")
 def change_a_word(lines: Sequence[Line]) -> Sequence[Line]:
     """A text is another one, and all sums are made again."""
     return [
@@ -200,7 +200,7 @@ def empty_a_raters_file(places: Places) -> None:
     _file(places, "raters/anna.jsonl").write_bytes(b"")
 
 
-@rewritten("raters/anna.jsonl", told="what it held on")
+@rewritten("raters/anna.jsonl", told="its content of")
 def change_a_code_after_the_lock(lines: Sequence[Line]) -> Sequence[Line]:
     """A code is another one after it was locked, and all sums are made again."""
     return _code(lines)
@@ -237,14 +237,14 @@ def add_a_code_by_hand(places: Places) -> None:
         file.write(encode(last._replace(seq=last.seq + 1)) + b"\n")
 
 
-@manipulation("coded", told="its marks are those of anna")
+@manipulation("coded", told="its marks were made by anna")
 def give_codes_to_another_rater(places: Places) -> None:
     """A rater's file gets another's name."""
     path = _file(places, "raters/anna.jsonl")
     path.rename(path.with_name("carl.jsonl"))
 
 
-@rewritten("units.jsonl", told="units.jsonl: what it held on")
+@rewritten("units.jsonl", told="units.jsonl: its content of")
 def move_a_unit(lines: Sequence[Line]) -> Sequence[Line]:
     """A unit ends later, and all sums are made again."""
     return [
@@ -255,7 +255,7 @@ def move_a_unit(lines: Sequence[Line]) -> Sequence[Line]:
     ]
 
 
-@manipulation("coded", told="assignments.jsonl: what it held on")
+@manipulation("coded", told="assignments.jsonl: its content of")
 def change_who_codes_what(places: Places) -> None:
     """Another rater is assigned, and all sums are made again."""
     path = _log(places, "annotations/assignments.jsonl")
@@ -312,7 +312,7 @@ def add_a_decision_by_hand(places: Places) -> None:
         file.write(json.dumps(line) + "\n")
 
 
-@manipulation("coded", told="comments.jsonl: what it held on")
+@manipulation("coded", told="comments.jsonl: its content of")
 def change_a_remark(places: Places) -> None:
     """A remark is another one."""
     path = _log(places, "comments.jsonl")

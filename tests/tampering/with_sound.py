@@ -114,14 +114,14 @@ def put_a_tag_behind_the_sound(places: Places) -> None:
     path.write_bytes(path.read_bytes() + b"LIST\x0c\0\0\0INFOICMT\0\0\0\0")
 
 
-@manipulation("session", told="6.0 s of sound lie behind the last block")
+@manipulation("session", told="6.0 s of sound are after the last block")
 def put_seconds_behind_a_killed_run(places: Places) -> None:
     """Six seconds are appended to the file of a run that was killed."""
     path = places.session / WAV_1
     resound(path, bytes(sound_of(path)) + bytes(6 * SECOND))
 
 
-@manipulation("killed", noted="1.0 s of sound lie behind the last block")
+@manipulation("killed", noted="1.0 s of sound are after the last block")
 def put_a_second_behind_a_killed_run(places: Places) -> None:
     """One second is appended to the file of a killed session, which a crash can leave too."""
     path = places.killed / WAV_1

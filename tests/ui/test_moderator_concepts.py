@@ -217,7 +217,7 @@ def test_a_stage_in_a_line_and_all_of_it_in_german(watch: Watch) -> None:
             "4 pictures",
             "4 concepts",
             "correct what is wrong",
-            f"the model is right in {accuracy}\N{NO-BREAK SPACE}%",
+            f"the model is right about {accuracy}\N{NO-BREAK SPACE}%",
             "answers forecast in 2 of them",
             "at most 60 s each",
         ]

@@ -105,7 +105,7 @@ def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
     )
 
 
-TOO_MUCH = "Split the file, or leave out what is not needed here, such as tiers of single words."
+TOO_MUCH = "Split the file, or leave out what is not needed here, such as tiers with single words."
 """What to do about a file that holds more than is read."""
 
 

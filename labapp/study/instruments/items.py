@@ -93,8 +93,8 @@ SOUNDS = frozenset({".wav", ".flac", ".ogg", ".mp3"})
 """Endings of files that hold sound."""
 _VIDEOS = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ogv"})
 NO_VIDEO = (
-    "a video cannot be played here: the Qt that labapp installs has no player for videos. Show a "
-    "picture or play a sound instead"
+    "a video cannot be played here, because the Qt that labapp installs has no video player. "
+    "Show a picture or play a sound instead"
 )
 
 
@@ -113,7 +113,7 @@ def _name_alone(value: Any) -> Any:
 def _picture_alone(value: Any) -> Any:
     value = _name_alone(value)
     if _kind_of_media(value) == "sound":
-        raise ValueError("a picture; a sound can be played with an item, and not here")
+        raise ValueError("a picture; a sound can be played only with an item, not here")
     return value
 
 
@@ -514,7 +514,7 @@ class Listed(Item):
     def in_order(self, ids: Sequence[str]) -> Self:
         """The item with its options or rows in an order. Raises ValueError for other ones."""
         if sorted(ids) != sorted(option.id for option in self.listed()):
-            raise ValueError(f"{self.id}: {', '.join(ids)} are not what it lists")
+            raise ValueError(f"{self.id}: {', '.join(ids)} do not match its list")
         copy = self.model_copy()
         copy._order = tuple(ids)
         return copy

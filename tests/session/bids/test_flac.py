@@ -258,9 +258,9 @@ def test_what_session_json_says_of_it_cannot_be_changed(copy: Path) -> None:
     path = copy / SOURCE / "session.json"
     facts = json.loads(path.read_text())
     for changed, told in (
-        ({"sound_format": "wav"}, "has version 2, and its sound_format is 'wav'"),
-        ({"bundle_version": 1}, "has version 1, and its sound_format is 'flac'"),
-        ({"bundle_version": 3}, "has version 3; this program reads 1, 2"),
+        ({"sound_format": "wav"}, "has version 2, but its sound_format is 'wav'"),
+        ({"bundle_version": 1}, "has version 1, but its sound_format is 'flac'"),
+        ({"bundle_version": 3}, "has version 3, but this version of labapp reads 1, 2"),
     ):
         path.write_text(json.dumps(facts | changed))
         with pytest.raises(RecordError, match=told):
@@ -273,7 +273,7 @@ def test_what_session_json_says_of_it_cannot_be_changed(copy: Path) -> None:
 def test_a_second_sound_beside_it_is_told(copy: Path, made: Path) -> None:
     shutil.copy(made / "wav" / SOURCE / RECORDED, copy / SOURCE / RECORDED)
     reseal(copy, bundle_version=2)
-    told = f"{SOURCE}/{RECORDED}: it is there twice, as WAV and as FLAC"
+    told = f"{SOURCE}/{RECORDED}: there are two copies, as WAV and as FLAC"
     assert told in verify(copy).problems
 
 
@@ -310,16 +310,16 @@ def test_sound_that_cannot_be_flac_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "bundle"
 
     def refused() -> str:
-        with pytest.raises(BundleError, match="cannot be written as FLAC") as told:
+        with pytest.raises(BundleError, match="cannot be converted to FLAC") as told:
             export([session], out, sound="flac")
         assert not out.exists()
         assert "--sound wav" in told.value.todo
         return told.value.what
 
     soundfile.write(path, np.zeros(100), 1000, subtype="PCM_24", format="WAV")
-    assert "1 channels of 24 bits, not one of 16" in refused()
+    assert "1 channels of 24 bits, instead of one channel of 16 bits" in refused()
     path.write_bytes(wav_header(2000, len(whole) - 44) + whole[44:])
-    assert "its header says 2000 frames a second, and the journal 1000" in refused()
+    assert "its header says 2000 frames a second, but the journal says 1000" in refused()
     path.write_bytes(wav_header(768_000, len(whole) - 44) + whole[44:])
     assert "FLAC has at most 655350" in refused()
     path.write_bytes(whole)

@@ -270,12 +270,12 @@ def test_tables_that_disagree_with_the_journal(copy: Path) -> None:
     told = problems(copy)
     assert "_beh.tsv: 8 questions, the journal has 9" in told
     assert "rows of solved, the journal has 8" in told
-    assert "sub-P02 is listed but has no folder" in told
+    assert "sub-P02 is listed, but has no folder" in told
 
 
 def test_a_session_with_a_changed_study(session: Path) -> None:
     flip(session / "study/texts/en/consent.md", 5)
-    assert "study: its files are not those the session was planned with" in problems(session)
+    assert "study: its files are not those with which the session was planned" in problems(session)
 
 
 def test_a_session_with_a_study_file_too_many(session: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_session_with_changed_sound(session: Path) -> None:
     told = problems(session)
     assert "it is cut off at 69.0 to 70.0 s" in told
     path.write_bytes(content + bytes(2 * 6_000))
-    assert "6.0 s of sound lie behind the last block of the journal" in problems(session)
+    assert "6.0 s of sound are after the last block of the journal" in problems(session)
     path.unlink()
     assert problems(session) == "audio/segment-01.wav: missing"
 
@@ -416,7 +416,7 @@ def test_a_killed_session_is_whole_but_noted(tmp_path: Path) -> None:
     assert report.ok, report.problems
     assert any("stops at event" in note for note in report.notes)
     assert any("header" in note for note in report.notes)
-    assert any("0.5 s of sound lie behind the last block" in note for note in report.notes)
+    assert any("0.5 s of sound are after the last block" in note for note in report.notes)
     with SessionFolder(folder).lock():
         assert any("running" in note for note in verify(folder).notes)
 

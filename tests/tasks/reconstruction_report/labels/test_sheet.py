@@ -264,7 +264,7 @@ def test_a_file_that_is_not_there_or_no_csv(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_bytes(b"")
     assert "it is empty" in refused(tmp_path / "empty.csv")
     (tmp_path / "open.csv").write_text('sheet,label,name,consistent\n"never closed\n')
-    assert "line 2 begins a quoted cell that never ends" in refused(tmp_path / "open.csv")
+    assert "line 2 begins a quoted cell that is never closed" in refused(tmp_path / "open.csv")
 
 
 def test_a_file_that_is_none_is_refused_before_any_session_is_read(tmp_path: Path) -> None:
