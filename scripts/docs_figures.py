@@ -41,13 +41,14 @@ STUDIES = {
 """A title, and how the participants are simulated, by study."""
 ABOUT = """# Every figure of a report, with its code
 
-`labapp analyze` saves a report's figures in the folder `figures`. In Python, `labapp.figures` draws
-them, so that you can change them: `figure` is a matplotlib figure, `label` and `caption` say
-what it shows, and `save` writes SVG, PNG and PDF. For width, font and colours, see
+`labapp analyze` saves a report's figures in the folder `figures`. To change them, draw them in
+Python with `labapp.figures`. Each has a matplotlib `figure`, a `label` and a `caption`, and `save`
+writes SVG, PNG and PDF. For width, font and colours, see
 [Figures for a paper](analysis.md#figures-for-a-paper).
 
 The participants here are simulated, so the numbers say nothing about people. The pictures were
-drawn with the code on this page, by `scripts/docs_figures.py`.
+drawn with the code on this page, by `scripts/docs_figures.py`. If captions share a sentence, this
+page shows it only the first time.
 """
 
 
@@ -64,8 +65,22 @@ def file_of(study: str, name: str) -> str:
     return f"figure-{study}-{name}.webp"
 
 
-def section(study: str, drawn: list[tuple[str, str, str]]) -> str:
-    """drawn: name, label and caption of each figure."""
+SAME = "Earlier captions explain this figure."
+
+
+def sentences(caption: str) -> list[str]:
+    return re.split(r"(?<=\.) (?=[A-Z])", caption)
+
+
+def shortened(caption: str, shown: set[str]) -> str:
+    """A caption without the sentences of earlier ones, to which its own are added."""
+    own = [sentence for sentence in sentences(caption) if sentence not in shown]
+    shown.update(own)
+    return " ".join(own) or SAME
+
+
+def section(study: str, drawn: list[tuple[str, str, str]], shown: set[str]) -> str:
+    """drawn: name, label and caption of each figure; shown: sentences of captions above."""
     of = variable(study)
     parts = [
         f"## {STUDIES[study][0]}",
@@ -75,7 +90,7 @@ def section(study: str, drawn: list[tuple[str, str, str]]) -> str:
     for name, label, caption in drawn:
         parts += [
             f"### {label}",
-            caption.replace("*", "\\*"),
+            shortened(caption, shown).replace("*", "\\*"),
             f'```python\n{of}["{name}"].save("figures-{study}")\n```',
             f"![{label}](../pictures/{file_of(study, name)})",
         ]
@@ -106,7 +121,7 @@ def one_of_each(figures: dict[str, ReportFigure]) -> dict[str, ReportFigure]:
 def main() -> int:
     import labapp
 
-    sections = [ABOUT.rstrip()]
+    sections, shown = [ABOUT.rstrip()], set[str]()
     for old in PICTURES.glob("figure-*.webp"):
         old.unlink()
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +132,7 @@ def main() -> int:
             for name, figure in figures.items():
                 save(figure, PICTURES / file_of(study, name))
             told = [(name, each.label, each.caption) for name, each in figures.items()]
-            sections.append(section(study, told))
+            sections.append(section(study, told, shown))
     PAGE.write_text("\n\n".join(sections) + "\n", "utf-8")
     return 0
 

@@ -48,11 +48,11 @@ GROUPS = (
 )
 ABOUT = """# Gallery of the shipped studies
 
-Every study below comes with labapp and is ready to run. Choose it in the moderator window, or use
-its command. To look at all of its screens, type `labapp studies preview ID`. To change a study,
-type `labapp studies new my-study --from ID`.
+Every study below comes with labapp and is ready to run. Choose it in the moderator window, or run
+the command shown. To look at all of its screens, run `labapp studies preview ID`. To change a
+study, run `labapp studies new my-study --from ID`.
 
-The minutes are the planned length of a session. The screens are from a session with a simulated
+The minutes are the planned length of a session. The screens show a session with a simulated
 participant.
 """
 

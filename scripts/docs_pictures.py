@@ -383,7 +383,7 @@ PICTURES = {
     "session.png": "The participant's window and the moderator's console during a session",
     "judging.jpg": "Two tasks in which participants judge explanations",
     "unmasking.jpg": "A face of which little is shown, and the same face with more shown",
-    "questionnaire.png": "The questionnaire as a participant sees it, two statements answered",
+    "questionnaire.png": "The questionnaire as a participant sees it, with two statements answered",
     "results.png": "The Results page of the home screen, with six sessions analysed",
     "coding.png": "A session in the coding window",
     "sessions.png": "The Sessions page of the home screen",

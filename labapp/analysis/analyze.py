@@ -32,7 +32,7 @@ from labapp.analysis.coding_section import (
     talk_times,
 )
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import Registration, labels_of, own_languages
+from labapp.analysis.declared import Registration, labels_of, models_of, own_languages
 from labapp.analysis.folding.folded import NAME as SNAPSHOTS
 from labapp.analysis.folding.folded import SAFE
 from labapp.analysis.participation import flow_figures
@@ -42,6 +42,7 @@ from labapp.analysis.statistic import STATISTICS
 from labapp.analysis.tables import Tables, build_frame, load
 from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, TaskReport, left_out, reports, study_title
+from labapp.analysis.wording import words_of_items
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.base import access, leftovers, messages, resources, translations
 from labapp.base.errors import DataFolderError, ExportExists, RecordError, SetupError
@@ -260,16 +261,14 @@ def analyze(
     if not only:
         _refuse_phases(tables)
     translation, remark = choose_language(tables, language, words)
-    findings = Findings.find(tables.included(), ratings, registered)
+    with _wording(tables, translation):
+        findings = Findings.find(tables.included(), ratings, registered)
     try:
         with (
             stage_output(out, REPORT, session_folders_in(paths)) as folder,
             _beside(tables, workers) as executor,
             looking(look),
-            speaking(translation),
-            labelling(
-                labels_of(tables.participants, language_of(translation)), listing.measure_labels()
-            ),
+            _wording(tables, translation),
         ):
             large = executor.submit(write_snapshots, get_attached(tables), *snapshot_files(folder))
             text = report(
@@ -296,6 +295,22 @@ def analyze(
     if progress is not None:
         progress(1.0, "done")
     return out / REPORT
+
+
+@contextmanager
+def _wording(tables: Tables, translation: Translation | None) -> Iterator[None]:
+    """Make what is read of these sessions in a language, with their studies' labels and words."""
+    language = language_of(translation)
+    with (
+        speaking(translation),
+        labelling(
+            labels_of(tables.participants, language),
+            listing.measure_labels(),
+            words_of_items(tables.worded_in(language)),
+            models_of(tables.participants),
+        ),
+    ):
+        yield
 
 
 def _refuse_phases(tables: Tables) -> None:

@@ -16,6 +16,7 @@ from labapp.base.documents import Path_, format_path
 from labapp.base.errors import StimuliError, StudyError
 from labapp.models.stimuli import library
 from labapp.models.stimuli.masked_pictures import find_recorded_outputs
+from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import (
     Called,
@@ -61,7 +62,11 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
     measures = [column.name for _, column in outcome_columns()]
     for of, name in (*scores(loaded), *items(loaded)):
         measures += [name, f"{of}.{name}"]
-    known = dict.fromkeys((*factors, *measures, *_models_of_sets(factors)))
+    own = items(loaded).values()
+    options = [str(option.id) for item in own for option in getattr(item, "options", ())]
+    others = (*study.exclude, *study.quotas, *options, *_names_of_stages(study))
+    known = dict.fromkeys((*factors, *measures, *others))
+    known |= dict.fromkeys(_models_of_sets(known))
     met: dict[str, str] = {}
     for name, label in study.labels.items():
         place = ("labels", name)
@@ -70,7 +75,10 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
         if name not in known:
             near = difflib.get_close_matches(name, list(known), 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            what = f"{name!r} is not a factor, level, model or outcome of the study{hint}"
+            what = (
+                f"{name!r} is not a factor, level, model, outcome, item, option, rule, quota or "
+                f"task of the study{hint}"
+            )
             todo = f"Factors and levels are: {', '.join(dict.fromkeys(factors)) or 'none'}."
         elif re.fullmatch(r"[-+\d.]+", name):
             what = f"{name} is a number, which would be replaced wherever it occurs"
@@ -87,13 +95,29 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
             yield StudyError.at(loaded.path, line, format_path(place), what, todo)
 
 
+def _names_of_stages(study: Study) -> Iterator[str]:
+    """The tasks of a study's stages, their stimulus sets, and the methods that they name."""
+    for group in (item.task_stages() for item in items_of(study.flow)):
+        if group is not None:
+            yield group.task
+            yield from (str(name) for key in ("stimuli", "methods") for name in _listed(group, key))
+
+
+def _listed(group: object, key: str) -> Iterable[object]:
+    value = getattr(group, key, ())
+    return (value,) if isinstance(value, str) else value or ()
+
+
 def _models_of_sets(names: Iterable[str]) -> Iterator[str]:
-    """The models that answer in those stimulus sets that are among the names."""
+    """The models that answer in those stimulus sets that are among the names, or are explained."""
     known = {folder.name for folder in library.set_folders()}
     for name in filter(known.__contains__, names):
         with suppress(StimuliError):  # a set that cannot be read has an error of its own
-            if (model := library.load(name).manifest.concept_model) is not None:
-                yield model.model
+            manifest = library.load(name).manifest
+            if manifest.concept_model is not None:
+                yield manifest.concept_model.model
+            if manifest.method.classifier:
+                yield manifest.method.classifier
 
 
 _DEFINED: dict[str, tuple[str, float, float]] = {

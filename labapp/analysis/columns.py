@@ -126,8 +126,9 @@ ANSWERS = (
         text check: for an attention or comprehension check: passed or failed, once submitted; empty
             for other items
         whole check_attempts: how often the answer to a comprehension check was judged
-        whole plays: how often sounds of the item and its options were started from the beginning
-        yes heard: every sound that was started was heard to its end at least once
+        whole plays: how often sounds and videos of the item and its options were started from
+            the beginning
+        yes heard: every sound and video that was started was played to its end at least once
         number value: the answer that counts, if it is a number
         yes dont_know: the answer that counts is “I don't know”, which has no value
         yes touched: for a slider: it was moved or confirmed; if it was not, it has no value

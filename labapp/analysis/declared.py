@@ -51,6 +51,8 @@ QUOTAS = text(
     "those that were full by then end with !",
 )
 
+MODELS = "models"
+"""Key of what studies declare."""
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
@@ -157,6 +159,16 @@ def labels_of(participants: pd.DataFrame, language: str) -> dict[str, str]:
         for declared in dict.fromkeys(rows[DECLARED.name].dropna().map(str)):
             labels |= read_declared(declared).labels_in(language)
     return labels
+
+
+def models_of(participants: pd.DataFrame) -> list[str]:
+    """The models of the studies, in the order in which their stages list them, as far as sessions
+    say it. participants: that table."""
+    models: dict[str, None] = {}
+    if DECLARED.name in participants:
+        for declared in dict.fromkeys(participants[DECLARED.name].dropna().map(str)):
+            models |= dict.fromkeys(read_declared(declared).models)
+    return list(models)
 
 
 def find_repeated_study(tables: Tables, study: str, paper: str) -> str:
@@ -400,7 +412,9 @@ class Registration:
 
     def changes(self, declared: Mapping[str, Any]) -> Iterator[str]:
         """What a study that was recorded declares otherwise, a sentence each."""
-        yield from _differences("", self.declared, declared)
+        # Records of earlier versions of labapp do not have the order of the models.
+        now = {key: declared[key] for key in declared if key != MODELS or key in self.declared}
+        yield from _differences("", self.declared, now)
 
     def find_unregistered(self, outcomes: Sequence[str], contrasts: Sequence[str]) -> list[str]:
         """Those of the outcomes and contrasts of an analysis that were not registered."""

@@ -48,6 +48,7 @@ from labapp.record.events.lifecycle import (
     SkipRequested,
     SkipTakenBack,
     WindowFocus,
+    cause_of,
 )
 from labapp.record.events.registry import Pauses, WorkingTime, frequent_kinds
 from labapp.record.events.remote import Afar
@@ -252,7 +253,7 @@ def _ends(payload: Payload) -> frozenset[str]:
         case SessionReopened():
             return frozenset({"end"})
         case AlarmCleared():
-            return frozenset({f"alarm {payload.code}"})
+            return frozenset({f"alarm {cause_of(payload.code, payload.about)}"})
         case AudioDeviceBack():
             return frozenset({"device"})
         case AudioStarted():
@@ -274,7 +275,7 @@ def _lasts(event: Event, payload: Payload) -> str | None:
         case SessionPaused() | SegmentStarted():
             return "pause"
         case AlarmRaised():
-            return f"alarm {payload.code}"
+            return f"alarm {cause_of(payload.code, payload.about)}"
         case AudioDeviceLost():
             return "device"
         case AudioOff():

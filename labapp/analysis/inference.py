@@ -363,8 +363,8 @@ PARTIAL, PLAIN, GENERALISED = "partial eta squared", "eta squared", "generalised
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A standardised effect with its 95 % interval; name: which (Hedges' g, partial eta
-    squared)."""
+    """A standardised effect with its interval, of 95 %, of eta squared of 90 %; name: which
+    (Hedges' g, partial eta squared)."""
 
     name: str
     value: float
@@ -429,7 +429,8 @@ def t_interval(t: float, df: float) -> tuple[float | None, float | None]:
 
 
 def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, float | None]:
-    """Ends of the 95 % interval of the noncentrality of an F; 0 where even that is too much."""
+    """Ends of the 90 % interval of the noncentrality of an F; 0 where even that is too much. An F
+    has one side: this interval lacks 0 exactly where p < .05 (Steiger, 2004)."""
 
     def share(at: float) -> float:
         return float(
@@ -438,7 +439,8 @@ def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, floa
 
     step = 1 + f * df
     low, high = (
-        0.0 if share(0.0) <= wanted else _end(share, wanted, 0.0, step) for wanted in (LOW, HIGH)
+        0.0 if share(0.0) <= wanted else _end(share, wanted, 0.0, step)
+        for wanted in (GIVEN, 1 - GIVEN)
     )
     return low, high
 

@@ -20,7 +20,7 @@ from labapp.analysis.planes import WHOLE, draw_kinds, kinds_with_figures
 from labapp.analysis.questionnaires import FAILED, PASSED
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
-from labapp.analysis.task_report import TaskReport, questionnaire_name, reports, wide
+from labapp.analysis.task_report import TaskReport, in_order, questionnaire_name, reports, wide
 from labapp.base.reading.values import json_value
 from labapp.base.report.listing import NONE, format_first_rows, records, spread
 from labapp.base.report.page import (
@@ -98,10 +98,10 @@ def _with_ends(counted: Tables) -> pd.DataFrame:
     return items[items["low"].notna() & items["high"].notna()].drop(columns=["min", "max"])
 
 
-def item_sections(counted: Tables, scales: Sequence[Reliability], anchor: str) -> Iterator[Html]:
-    """What was answered to each item, and the reliability of scales. anchor: prefix of ids."""
+def item_sections(counted: Tables, anchor: str) -> Iterator[Html]:
+    """What was answered to each item. anchor: prefix of ids."""
     for place, (name, items, answers) in enumerate(find_rated_items(counted), start=1):
-        yield heading(3, f"Items of {name}")
+        yield heading(4, f"Items of {name}")
         broken = answers.loc[answers["value"] % 1 != 0, "item"]
         few = (items["high"] - items["low"] < MOST_CIRCLES) & ~items["item"].isin(broken)
         if len(some := items[few]):
@@ -113,13 +113,13 @@ def item_sections(counted: Tables, scales: Sequence[Reliability], anchor: str) -
             own = answers[answers["item"].isin(some["item"])]
             yield strips(name, some, own, f"{anchor}-items-{place}-range-{number}")
             yield details("The numbers that were given", numbers_given(some, own))
-    yield from reliability_section(scales, counted)
 
 
 def _abouts(answers: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The answers about each model; those about none are of the whole session."""
     about = answers["model"].where(answers["model"].notna(), "whole session")
-    return [(str(model), own) for model, own in answers.groupby(about, sort=True)]
+    groups = {str(model): own for model, own in answers.groupby(about, sort=False)}
+    return [(model, groups[model]) for model in in_order(groups)]
 
 
 def _item(words: str, name: str, *, turned: bool) -> Html:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from labapp.analysis.declared import DECLARED, PREFIX, read_declared
-from labapp.analysis.inclusion import BY_HAND, SESSIONS, WITHDRAWN, rule_words
+from labapp.analysis.inclusion import BY_HAND, SESSIONS, WITHDRAWN
+from labapp.analysis.wording import rule_names
 from labapp.base.report.listing import records
 from labapp.study.people import Person, SessionState, Visits, people
 
@@ -35,29 +36,37 @@ FIRST = (WITHDRAWN, "completed", BY_HAND)
 MOST_CELLS, ACROSS, GUTTER_IN = 12, 4, 0.16
 """So many cells have a box of their own, and so many stand beside each other; inches at the left
 for the line to further rows of them."""
-_SHORT = {
-    WITHDRAWN: "Withdrew",
-    "completed": "Did not finish",
-    BY_HAND: "Excluded by hand",
-    "practice_correct": "A practice question answered incorrectly",
-    "min_solved": "Too few questions solved",
-    SESSIONS: "Too few sessions completed",
-    AWAITED: "Sessions still to come",
-    UNSAID: "No reason was recorded",
-}
+_OTHERS = {AWAITED: "Sessions still to come", UNSAID: "No reason was recorded"}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The people who were assigned to one cell of the factors between participants. reasons: see
+    `Flow`."""
+
+    reasons: Mapping[str, int]
+    analysed: int
+
+    @property
+    def left_out(self) -> int:
+        return sum(self.reasons.values())
+
+    @property
+    def assigned(self) -> int:
+        return self.left_out + self.analysed
 
 
 @dataclass(frozen=True)
 class Flow:
     """How many people went which way. reasons: by reason, in words, how many are not analysed for
-    it; cells: of those analysed, by cell of the factors between participants, empty where there is
-    none."""
+    it; arms: by cell of the factors between participants those whose cell is known, empty where
+    there is none."""
 
     began: int
     declined: int
     reasons: Mapping[str, int]
     analysed: int
-    cells: Mapping[str, int]
+    arms: Mapping[str, Arm]
 
     @property
     def recruited(self) -> int:
@@ -67,38 +76,55 @@ class Flow:
     def left_out(self) -> int:
         return sum(self.reasons.values())
 
+    @property
+    def unassigned(self) -> Mapping[str, int]:
+        """Of those who are not analysed, who are in no arm."""
+        return Counter(self.reasons) - sum(
+            (Counter(arm.reasons) for arm in self.arms.values()), Counter()
+        )
+
 
 def flow_of(participants: pd.DataFrame, withdrawn: Sequence[TableSession] = ()) -> Flow:
     """The counts of one study; participants: its rows of that table, all sessions; withdrawn: its
     sessions of people who withdrew, which are in no table."""
     rows = records(participants)
     texts = (row.get(DECLARED.name) for row in rows)
-    words = rule_words(text for text in texts if isinstance(text, str))
+    words = rule_names(text for text in texts if isinstance(text, str))
     known = [*FIRST, *(name for name in words if name not in (*FIRST, SESSIONS)), SESSIONS]
-    counts: Counter[str] = Counter()
-    cells: Counter[str] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()  # by cell and reason
+    analysed: Counter[str] = Counter()
     states: Counter[str] = Counter()
     factors = [str(name) for name in participants if str(name).startswith(PREFIX)]
     for person in people_of(rows, withdrawn):
         states[person.state] += 1
+        # Of people who withdrew, copies do not know the cell.
+        known_rows = (each.row for each in person.sessions if person.state != "withdrawn")
+        row = next(filter(None, known_rows), {})
+        levels = (row.get(name) for name in factors)
+        cell = ", ".join(level for level in levels if isinstance(level, str))
         if person.state == "included":
-            row = next(each.row for each in person.sessions if each.row is not None)
-            levels = [str(row[name]) for name in factors if isinstance(row[name], str)]
-            if levels:
-                cells[", ".join(levels)] += 1
+            analysed[cell] += 1
         elif person.state == "awaited":
-            counts[AWAITED] += 1
+            counts[cell, AWAITED] += 1
         elif person.state != "declined":
             failed = list_failed_rules(person) or [UNSAID]
-            counts[min(failed, key=known.index) if set(failed) <= set(known) else failed[0]] += 1
+            why = min(failed, key=known.index) if set(failed) <= set(known) else failed[0]
+            counts[cell, why] += 1
+    met = {why for _, why in counts}
     order = [*known, AWAITED]
-    listed = [*(name for name in order if counts[name]), *sorted(counts.keys() - set(order))]
+    listed = [*(name for name in order if name in met), *sorted(met - set(order))]
+
+    def told(cells: Iterable[str]) -> dict[str, int]:
+        sums = {name: sum(counts[cell, name] for cell in cells) for name in listed}
+        return {_OTHERS.get(name) or words.get(name, name): n for name, n in sums.items() if n}
+
+    cells = sorted({*analysed, *(cell for cell, _ in counts)})
     return Flow(
         states.total(),
         states["declined"],
-        {_SHORT.get(name, f"{name}: {words.get(name, name)}"): counts[name] for name in listed},
+        told(cells),
         states["included"],
-        dict(sorted(cells.items())),
+        {cell: Arm(told([cell]), analysed[cell]) for cell in cells if cell},
     )
 
 
@@ -155,23 +181,44 @@ def _draw_flow(flow: Flow) -> Figure:
     def lines(text: str, wide: float) -> list[str]:
         return wrap(text, max(8, int(wide * 72 / (points * 0.56)) - 2)) or [""]
 
+    def count(text: str, n: int, wide: float) -> list[str]:
+        return lines(f"{say(text)}: n = {n}", wide)
+
+    def left_out(reasons: Mapping[str, int], wide: float, what: str = "Not analysed") -> list[str]:
+        told = count(what, sum(reasons.values()), wide)
+        for reason, n in reasons.items():
+            told += lines(f"{say(reason)}:\u00a0{n}", wide)
+        return told
+
     main, side = 0.44 * width, 0.48 * width
-    trunk = [[*lines(say("Participants who began"), main), f"n = {flow.began}"]]
+    arms = list(flow.arms.items()) if len(flow.arms) <= MOST_CELLS else []
+    trunk = [count("Participants who began", flow.began, main)]
     beside: list[list[str]] = []
     if flow.declined:
-        beside.append([*lines(say("Did not agree to take part"), side), f"n = {flow.declined}"])
-        trunk.append([*lines(say("Recruited"), main), f"n = {flow.recruited}"])
-    if flow.left_out:
-        told = [*lines(say("Not analysed"), side), f"n = {flow.left_out}"]
-        for reason, n in flow.reasons.items():
-            told += lines(f"{say(reason)}: {n}", side)
-        beside.append(told)
-    trunk.append([*lines(say("Analysed"), main), f"n = {flow.analysed}"])
-    cells = list(flow.cells.items()) if len(flow.cells) <= MOST_CELLS else []
-    across = min(len(cells), ACROSS if width > 6 else 2) or 1
-    left = GUTTER_IN if len(cells) > across else 0.0  # a line goes down there to further rows
-    wide = main if len(cells) == 1 else (width - left - 0.06 - (across - 1) * 0.1) / across
-    boxes = [[*lines(cell, wide), f"n = {n}"] for cell, n in cells]
+        beside.append(count("Did not agree to take part", flow.declined, side))
+    if arms:
+        told = count("Randomised", flow.recruited, main)
+        if flow.unassigned:
+            told += left_out(flow.unassigned, main, "Not analysed, condition unknown")
+        trunk.append(told)
+    else:
+        if flow.declined:
+            trunk.append(count("Recruited", flow.recruited, main))
+        if flow.left_out:
+            beside.append(left_out(flow.reasons, side))
+        trunk.append(count("Analysed", flow.analysed, main))
+    across = min(len(arms), ACROSS if width > 6 else 2) or 1
+    left = GUTTER_IN if len(arms) > across else 0.0  # a line goes down there to further rows
+    wide = main if len(arms) == 1 else (width - left - 0.06 - (across - 1) * 0.1) / across
+    excluded = any(arm.left_out for _, arm in arms)
+    boxes = [
+        [
+            [*lines(say(cell), wide), *count("Assigned", arm.assigned, wide)],
+            *([left_out(arm.reasons, wide)] if excluded else []),
+            count("Analysed", arm.analysed, wide),
+        ]
+        for cell, arm in arms
+    ]
     rows = [boxes[at : at + across] for at in range(0, len(boxes), across)]
 
     def high(text: list[str]) -> float:
@@ -180,7 +227,8 @@ def _draw_flow(flow: Flow) -> Figure:
     height = 0.1 + sum(map(high, trunk))
     height += sum(max(gap, high(each) + 0.8 * line) for each in beside)
     height += gap * (len(trunk) - 1 - len(beside))
-    height += sum(max(map(high, row)) + gap for row in rows)
+    talls = [[max(map(high, same)) for same in zip(*row, strict=True)] for row in rows]
+    height += sum(sum(heights) + gap * len(heights) for heights in talls)
     with mpl.rc_context(style()):
         figure = Figure(figsize=(width, height))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -201,17 +249,22 @@ def _draw_flow(flow: Flow) -> Figure:
                 _box(ax, width - side - 0.03, at - tall / 2, side, tall, beside[number], points)
             top = bottom + step
         begin = (middle, bottom)
-        for row in rows:
-            tall, split = max(map(high, row)), bottom + gap / 2
+        for row, heights in zip(rows, talls, strict=True):
+            split = bottom + gap / 2
             lefts = [0.03 + left + place * (wide + 0.1) for place in range(len(row))]
             middles = [at + wide / 2 for at in lefts]
             _line(ax, begin, (begin[0], split))
             joined = [*middles, begin[0], *([left / 2] if left else [])]
             _line(ax, (min(joined), split), (max(joined), split))
-            for at, centre, text in zip(lefts, middles, row, strict=True):
-                _arrow(ax, (centre, split), (centre, bottom + gap))
-                _box(ax, at, bottom + gap, wide, tall, text, points)
-            begin, bottom = (left / 2, split), bottom + gap + tall
+            begin = (left / 2, split)
+            for at, centre, stacked in zip(lefts, middles, row, strict=True):
+                above, top = split, bottom + gap
+                for text, room in zip(stacked, heights, strict=True):
+                    _arrow(ax, (centre, above), (centre, top))
+                    _box(ax, at, top, wide, room, text, points)
+                    above = top + room
+                    top = above + gap
+            bottom += sum(heights) + gap * len(heights)
     return figure
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.inclusion import BY_HAND, RULES, rule_words, variables
+from labapp.analysis.declared import read_declared
+from labapp.analysis.inclusion import BY_HAND, RULES, variables
 from labapp.analysis.participation import (
     TablePerson,
     TableSession,
@@ -27,8 +28,10 @@ from labapp.analysis.participation import (
 )
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import PrintedValue, Profile, profiles
+from labapp.analysis.wording import list_rules, meanings_of_rules, rule_names
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, records
+from labapp.base.report.labels import labelled
+from labapp.base.report.listing import NONE, records, sentence
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -39,6 +42,8 @@ from labapp.base.report.page import (
     table,
     two_lines,
 )
+from labapp.study.design import Declared
+from labapp.study.when import names
 
 Row = dict[str, Any]
 
@@ -65,19 +70,30 @@ def retention(
         yield paragraph(
             f"Withdrew (counted here, but not in any table): {count(gone, 'participant')}.", "quiet"
         )
-    words = rule_words(row["declared"] for row in rows if isinstance(row.get("declared"), str))
+    declared = [row["declared"] for row in rows if isinstance(row.get("declared"), str)]
+    words = rule_names(declared)
+    meanings = meanings_of_rules(declared)
     if failed := _count_failed(recruited):
         yield table(
             ("Rule not met", "What that means", "Participants"),
-            [(Verbatim(name), words.get(name, Verbatim(name)), n) for name, n in failed.items()],
+            [
+                (Verbatim(words.get(name, name)), meanings.get(name) or NONE, n)
+                for name, n in failed.items()
+            ],
             numeric=(2,),
             caption="These participants do not count. Those who break several rules appear "
             "in several rows.",
         )
+    for rule, factors in _rules_by_condition(rows).items():
+        told = sentence(
+            "flow.differential", rule=words.get(rule, rule), factors=list(map(labelled, factors)),
+            excluded=rule in failed,
+        )  # fmt: skip
+        yield paragraph(told, "note")
     if by_hand := [row for row in rows if row["decided_by_hand"]]:
         yield table(
             ("Participant", "Session", "Decided by hand", "Rules not met", "Reason"),
-            [_decision(row) for row in by_hand],
+            [_decision(row, words) for row in by_hand],
             caption="A decision overrides the rules.",
         )
     if len(recruited) < len(everybody):
@@ -103,7 +119,12 @@ def retention(
                     len(some),
                     _count_included(some),
                     _percent(some),
-                    Verbatim(", ".join(f"{rule} {n}" for rule, n in _count_failed(some).items())),
+                    Verbatim(
+                        "; ".join(
+                            f"{words.get(rule, rule)}: {n}"
+                            for rule, n in _count_failed(some).items()
+                        )
+                    ),
                 )
                 for (name, value), some in groups.items()
             ],
@@ -112,15 +133,27 @@ def retention(
         )
 
 
-def _decision(row: Row) -> tuple[object, ...]:
-    """What was decided about a session by hand, and why."""
+def _rules_by_condition(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """The study's rules of exclusion that depend on factors between participants, with these."""
+    rules: dict[str, list[str]] = {}
+    for text in dict.fromkeys(row.get("declared") for row in rows):
+        declared = read_declared(text) if isinstance(text, str) else Declared()
+        factors = {} if declared.design is None else declared.design.between
+        for name, rule in declared.exclude.items():
+            if own := [at for at in (*names(rule.only_if), *names(rule.when)) if at in factors]:
+                rules[name] = list(dict.fromkeys(own))
+    return rules
+
+
+def _decision(row: Row, words: Mapping[str, str]) -> tuple[object, ...]:
+    """What was decided about a session by hand, and why. words: what rules are called."""
     failed = str(row["excluded_because"] or "").split(", ")
-    rules = [rule for rule in failed if rule and rule != BY_HAND]
+    rules = ", ".join(rule for rule in failed if rule != BY_HAND)
     return (
         Verbatim(row["participant"]),
         Verbatim(row["session"]),
         row["decided_by_hand"],
-        Verbatim(", ".join(rules)),
+        list_rules(rules, words),
         Verbatim(row["decision_reason"] or ""),
     )
 

@@ -30,9 +30,15 @@ from labapp.analysis.declared import (
 )
 from labapp.analysis.design.analyses import StudyAnalyses
 from labapp.analysis.design.anova import CONTRAST
-from labapp.analysis.design.sections import summary
+from labapp.analysis.design.summing_up import summary
 from labapp.analysis.deviations import MEANINGS, true_date
-from labapp.analysis.item_sections import attention, item_sections, questionnaires, show_unknown
+from labapp.analysis.item_sections import (
+    attention,
+    item_sections,
+    questionnaires,
+    reliability_section,
+    show_unknown,
+)
 from labapp.analysis.participation import flow_of, people_of
 from labapp.analysis.retention import recruitment, retention
 from labapp.analysis.snapshots import Who
@@ -43,15 +49,25 @@ from labapp.analysis.task_report import (
     ReportedStudy,
     TaskReport,
     default_analyses,
+    in_order,
     questionnaire_name,
     reports,
     study_title,
     without_sections,
 )
+from labapp.analysis.wording import describe_quota, list_rules, rules_in
 from labapp.base.naming import natural
-from labapp.base.report.listing import NONE, SHOWN_ROWS, format_first_rows, quoted, records
+from labapp.base.report.listing import (
+    NONE,
+    SHOWN_ROWS,
+    format_first_rows,
+    quoted,
+    records,
+    sentence,
+)
 from labapp.base.report.page import (
     Html,
+    Supplement,
     Verbatim,
     clock,
     count,
@@ -62,12 +78,12 @@ from labapp.base.report.page import (
     join_parts,
     lines,
     paragraph,
+    supplement,
     table,
     two_lines,
 )
 from labapp.study.allocation import cell_name
 from labapp.study.design import Design
-from labapp.study.when import describe
 
 NAMED = 6
 """So many models are named in the paragraph on methods; more are counted there, and listed with the
@@ -79,8 +95,22 @@ LOST = 0.01
 def study(
     tables: Tables, name: str, anchor: str, findings: Findings, spoke: set[TaskReport[Any]]
 ) -> Iterator[Html]:
-    """Everything about one study; tables: its rows; anchor: prefix of the page's ids; findings:
-    what the sessions of all studies say that count; spoke: gets the reports that say something."""
+    """Everything about one study, its supplement last; tables: its rows; anchor: prefix of the
+    page's ids; findings: what the sessions of all studies say that count; spoke: gets the reports
+    that say something."""
+    more: list[Html] = []
+    for part in _parts(tables, name, anchor, findings, spoke):
+        if isinstance(part, Supplement):
+            more.append(part)
+        else:
+            yield part
+    yield heading(3, "Supplement", f"{anchor}-supplement")
+    yield from more
+
+
+def _parts(
+    tables: Tables, name: str, anchor: str, findings: Findings, spoke: set[TaskReport[Any]]
+) -> Iterator[Html]:
     own = tables.participants
     about = ReportedStudy(name, anchor, tables, tables.included())
     yield heading(2, f"Study {study_title(own, name)}", anchor)
@@ -98,12 +128,14 @@ def study(
         f"{anchor}-analyses": "Analyses by the design",
         f"{anchor}-who": "Who counts",
         f"{anchor}-quality": "Deviations and data quality",
-        f"{anchor}-sessions": "Sessions",
+        f"{anchor}-supplement": "Supplement",
     }
     if results is None or not results.analyses:
         del targets[f"{anchor}-analyses"]
     tested = {report: list(report.hypotheses(about, of)) for report, of in findings.of.items()}
-    yield from summary(own, results, targets, [each for some in tested.values() for each in some])
+    reviewed = None if analyses is None else analyses.reviews.get(name)
+    own_tests = [each for some in tested.values() for each in some]
+    yield from summary(own, results, targets, own_tests, reviewed)
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
     if about.counted.stages.empty and not tables.stages.empty:
@@ -118,7 +150,8 @@ def study(
     yield from registration_section(findings.registrations, name, own, results, tables.cards)
     yield from questionnaires(about.counted, anchor)
     scales = () if analyses is None else analyses.scales.get(name, ())
-    yield from item_sections(about.counted, scales, anchor)
+    yield from supplement(item_sections(about.counted, anchor))
+    yield from reliability_section(scales, about.counted)
     yield from show_unknown(about.counted.answers)
     yield from coding_section(about.counted, name, anchor)
     yield from notes_section(tables.notes, len(own))
@@ -128,8 +161,7 @@ def study(
     yield heading(3, "Deviations and data quality", f"{anchor}-quality")
     yield quality(own)
     yield from deviations(tables.deviations, len(own))
-    yield heading(3, "Sessions", f"{anchor}-sessions")
-    yield sessions(own)
+    yield from supplement([heading(4, "Sessions", f"{anchor}-sessions"), sessions(own)])
 
 
 def _rank(report: TaskReport[Any], tested: Mapping[TaskReport[Any], object]) -> int:
@@ -146,6 +178,7 @@ def _began(utc: str) -> str:
 
 def sessions(participants: pd.DataFrame) -> Html:
     """Who took part, in which order, and what was recorded."""
+    names = rules_in(participants)
     rows = [
         (
             row["participant"],
@@ -153,7 +186,7 @@ def sessions(participants: pd.DataFrame) -> Html:
             _began(row["started_utc"]),
             # A model whose stages follow one another is named once.
             lines(model for model, _ in groupby(row["models"].split(", "))),
-            _outcome(row),
+            _outcome(row, names),
             clock(row["duration_s"]),
             f"{row['n_pauses']} ({clock(row['paused_s'])})" if row["n_pauses"] else "none",
             f"{row['n_gaps']} ({clock(row['gap_s'])})" if row["n_gaps"] else "none",
@@ -162,7 +195,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         )
         for row in records(_naturally_sorted(participants))
     ]
-    names = (
+    heads = (
         "Participant",
         "Session",
         "Began, UTC",
@@ -174,7 +207,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         two_lines("Sound", "min:s"),
         "Deviations",
     )
-    listed = format_first_rows(names, rows, numeric=(5, 6, 7, 9), most=None)
+    listed = format_first_rows(heads, rows, numeric=(5, 6, 7, 9), most=None)
     return details(f"The list of {count(len(rows), 'session')}", listed)
 
 
@@ -201,9 +234,10 @@ def _naturally_sorted(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[sorted(range(len(keys)), key=keys.__getitem__)]
 
 
-def _outcome(row: dict[str, Any]) -> object:
+def _outcome(row: dict[str, Any], names: Mapping[str, str]) -> object:
+    """names: what rules are called."""
     text = row["outcome"].replace("_", " ")
-    why = row["excluded_because"]
+    why = list_rules(row["excluded_because"], names)
     facts = (row["ended_reason"], why and f"not included: {why}", row["simulated"] and "simulated")
     more = "; ".join(fact for fact in facts if fact)
     return two_lines(text, more) if more else text
@@ -234,7 +268,7 @@ def deviations(frame: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
         counted,
         numeric=(1, 2, 3),
     )
-    yield format_first_rows(
+    listed = format_first_rows(
         (
             "Participant",
             "Session",
@@ -260,6 +294,7 @@ def deviations(frame: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
         ],
         numeric=(2, 4, 6),
     )
+    yield from supplement([heading(4, "Deviations, one by one"), listed])
 
 
 def quality(participants: pd.DataFrame) -> Html:
@@ -385,7 +420,7 @@ def _tasks(tables: Tables) -> Iterator[str]:
     known = {task: report for report in reports() for task in report.activities}
     for task, some in stages.groupby("task", sort=True):
         asked = sorted({int(n) for n in some["n_planned"].dropna()})
-        models = sorted({str(model) for model in some["model"]})
+        models = in_order(map(str, some["model"]))
         compared = ", ".join(models) if len(models) <= NAMED else count(len(models), "model")
         shown = "–".join(str(n) for n in dict.fromkeys((asked[0], asked[-1]))) if asked else "no"
         questions = "1 question" if shown == "1" else f"{shown} questions"
@@ -422,11 +457,11 @@ def describe_quotas(tables: Tables, study: str) -> Iterator[str]:
     for name, quota in read_declaration(tables, study).quotas.items():
         met = sessions[QUOTAS.name].fillna("").str.split(r"[;!]+")
         people = sessions[[name in names for names in met]]["participant"].nunique()
-        limit = quota.at_most if quota.share is None else f"{quota.share:.0%} of all"
-        yield (
-            f"The quota “{name}” ({describe(quota.when)}) allowed {limit} participants; "
-            f"{people} of those who count fall under it."
-        )
+        label, words = describe_quota(name, quota)
+        yield sentence(
+            "quota", label=label, words=words, people=people, at_most=quota.at_most,
+            share=quota.share,
+        )  # fmt: skip
 
 
 def _questionnaires(tables: Tables) -> Iterator[str]:

@@ -55,7 +55,8 @@ class Statistic:
         "transformed (the estimated mean in the outcome's own unit), contrast, effect (Cohen's d of"
         " a contrast, and of logarithms the ratio), equivalence, check, sensitivity (the same asked"
         " in another way), further (a test that the study chose beside these), without exclusions "
-        "(the same test of all sessions; model_name is its kind), correlation (of two outcomes), "
+        "(the same test of all sessions; model_name is its kind), passed the manipulation check "
+        "(the same test of those who did; model_name is its kind), correlation (of two outcomes), "
         "answers by condition (a manipulation check), or left out and why"
     )
     role: str = _text(
@@ -156,7 +157,9 @@ class Statistic:
     high: float | None = _cell("upper end of that interval")
     effect_name: str = _text("of models: which standardised effect (ours)")
     effect: float | None = _cell("its value")
-    effect_low: float | None = _cell("lower end of its 95 % interval, by noncentral t or F")
+    effect_low: float | None = _cell(
+        "lower end of its interval: of 95 % by noncentral t, of eta squared of 90 % by noncentral F"
+    )
     effect_high: float | None = _cell("upper end of that interval")
     why: str = _text(
         "of models: why there is no value, or what else is to be known; of judged explanations: how"

@@ -25,6 +25,8 @@ from labapp.analysis.snapshots import ReadWhenAsked, SnapshotFile, Snapshots, Wh
 from labapp.analysis.sources import Progress, Read, read_sessions
 from labapp.analysis.task_records import Columns, Row
 from labapp.base.naming import natural
+from labapp.base.report.labels import current_labels
+from labapp.base.report.page import current_language
 from labapp.record.journal.decisions import Choice
 from labapp.record.journal.merged import MergedColumn
 
@@ -156,14 +158,21 @@ class Tables:
 
     @property
     def worded(self) -> pd.DataFrame:
-        """`items` in each study's own language; an item that nobody read in it, as it was read."""
+        """`items` in the language of the report that is being made, else in each study's own; an
+        item that nobody read in it, as it was read."""
+        return self.worded_in("" if current_labels() is None else current_language())
+
+    def worded_in(self, language: str) -> pd.DataFrame:
+        """The same in a language, for studies that have items in it."""
         items = self.items
         if items["language"].nunique() < 2:
             return items
-        languages = own_languages(self.participants)
-        own = items["language"] == items["study"].map(
-            {of: last for of, (*_, last) in languages.items()}
-        )
+        known = {*zip(items["study"], items["language"], strict=True)}
+        languages = {
+            of: language if (of, language) in known else last
+            for of, (*_, last) in own_languages(self.participants).items()
+        }
+        own = items["language"] == items["study"].map(languages)
         keys = ["study", "instrument", "instrument_version", "item"]
         has_own = own.groupby([items[key] for key in keys]).transform("any")
         return items[own | ~has_own].drop_duplicates(keys)

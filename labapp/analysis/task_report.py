@@ -28,6 +28,7 @@ from labapp.analysis.declared import Registration
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Columns, records_class
 from labapp.base import discovery
+from labapp.base.report.labels import place_of
 from labapp.base.report.listing import NONE, spread
 from labapp.base.report.page import (
     Html,
@@ -338,11 +339,17 @@ def profiles() -> tuple[Profile[Any], ...]:
 
 
 def in_order(models: Iterable[str]) -> tuple[str, ...]:
-    """Models in the order of the profiles, each once; without one by their ids."""
-    ordered: Sequence[str] = sorted(set(models))
+    """Models in the order of the profiles, each once; without one in that of the study."""
+    ordered: Sequence[str] = sorted(set(models), key=place_of)
     for profile in profiles():
         ordered = profile.in_order(ordered)
     return tuple(ordered)
+
+
+def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each model, in the order of the models."""
+    groups = {str(model): own for model, own in rows.groupby("model", sort=False)}
+    yield from ((model, groups[model]) for model in in_order(groups))
 
 
 def has_report(task_type: TaskType[Any]) -> bool:
@@ -472,7 +479,7 @@ def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
         rows = rows[~rows["excluded"]]
     by_model = {"": rows}
     if "model" in rows and rows["model"].notna().any():
-        by_model = {str(model): own for model, own in rows.groupby("model", sort=True)}
+        by_model = dict(each_model(rows))
     lines = [
         [
             two_lines(column.name, ", ".join(filter(None, (column.meaning, column.unit)))),
@@ -498,7 +505,7 @@ def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
 def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:
     """Mean, sd and median of every metric by model."""
     rows = []
-    for model, some in stages.groupby("model", sort=True):
+    for model, some in each_model(stages):
         cells: list[object] = [model, len(some)]
         for metric in metrics:
             values = some[metric.column].dropna().to_numpy(dtype=float) * metric.factor
@@ -521,7 +528,7 @@ def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html
     """The figure of a task whose models are not compared by tests; name: prefix of its ids."""
     from labapp.base.report import kit  # matplotlib is slow to load
 
-    models = sorted(str(model) for model in stages["model"].unique())
+    models = list(in_order(map(str, stages["model"].unique())))
     sets: dict[str, list[str]] = {}
     for model in models:
         sets.setdefault(dataset_of(model), []).append(model)
@@ -560,7 +567,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
         return
     metrics = [metric for metric in shown if f"change_{metric.column}" in stages]
     rows = []
-    for model, some in stages.groupby("model", sort=True):
+    for model, some in each_model(stages):
         cells: list[object] = [model]
         for metric in metrics:
             values = some[f"change_{metric.column}"].dropna().to_numpy(dtype=float)

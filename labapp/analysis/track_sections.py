@@ -19,6 +19,7 @@ from labapp.analysis.tables import Tables
 from labapp.base.figure_style import ACCENT, SECONDARY, style
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure
+from labapp.base.report.labels import place_of
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import Html, count, decimal, heading, paragraph, table, two_lines
 
@@ -128,7 +129,9 @@ def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
     if own.empty:
         return []
     with mpl.rc_context(style()):
-        groups = [*own.groupby(["model", "about"], sort=True)]
+        groups = sorted(
+            own.groupby(["model", "about"]), key=lambda group: [*map(place_of, map(str, group[0]))]
+        )
         several = own["model"].nunique() > 1
         figure, panels = kit.panels(len(groups), 2, 3.0, sharey=True)
         for ax, ((model, about), some) in zip(panels, groups, strict=False):

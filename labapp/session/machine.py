@@ -420,7 +420,7 @@ class SessionMachine:
         full = [name for name in reached if name in state.full]
         for name in full:
             what = Message("quota_full", quota=name)
-            alarm = AlarmRaised("quota_full", str(what), encode_message(what))
+            alarm = AlarmRaised("quota_full", str(what), encode_message(what), name)
             events.append(UnstampedEvent(alarm))
         if ending := [name for name in full if self.quotas[name].full == "end"]:
             debriefed = self.can_debrief(state)

@@ -62,7 +62,7 @@ from labapp.session.pictures import SLOW_MS
 from labapp.session.resuming import read_verified_events
 from labapp.session.runner import Runner, Scheduler, machine_of
 from labapp.session.withdrawal import withdraw
-from labapp.study import plan, planner
+from labapp.study import media, plan, planner
 from labapp.study.loading import LoadedStudy
 from labapp.study.plan import models_of as models_of
 from labapp.study.schema import Study
@@ -530,6 +530,7 @@ def resume(
         if loaded.study.when_interrupted == "block":
             raise resuming.make_blocked_error(home.path, planned.study)
         resuming.check_version(past, accept_version)
+        media.require_players(loaded.files)
         parts = plan.parts_of(planned)
         with resuming.missing_packages_named(past):
             dependencies = dependencies_of(loaded, models_of(parts))

@@ -8,7 +8,7 @@ the flow that it is of, and what cannot come out even.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, product
 from pathlib import Path
@@ -483,6 +483,8 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         if (variable := item.goes_through()) is None:
             continue
         gone_through.add(variable)
+        if rounds := min(map(len, _rounds_of_all(study, variable)), default=0):
+            yield from (((*place, *at), what) for at, what in item.interruption_faults(rounds))
         if variable in around(study, place):
             yield (*place, "each"), f"it is inside another `each: {variable}`"
         if design is not None and variable not in brought:
@@ -511,6 +513,13 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
                     f"{factor}` there"
                 ),
             )
+
+
+def _rounds_of_all(study: Study, variable: str) -> Iterator[Sequence[Scope]]:
+    """What an `each` goes through for participants of every condition, in every session."""
+    sessions = allocation.sessions_of(study)
+    for session, (number, drawn) in product(sessions, allocation.variants(study)):
+        yield allocation.place_of(study, number, drawn, session).turns.get(variable, ())
 
 
 def _models(study: Study) -> Iterator[str]:

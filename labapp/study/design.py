@@ -639,6 +639,8 @@ class Declared(Strict):
     languages: tuple[Language, ...] = ()
     quotas: dict[Name, Quota] = Field(default_factory=dict)
     labels: dict[str, Label] = Field(default_factory=dict)
+    models: tuple[str, ...] = ()
+    """Of a design with `model` within participants: those that its stages list, in that order."""
 
     def labels_in(self, language: str) -> dict[str, str]:
         """The labels by name, in a language; in the first that there is where one has it not."""

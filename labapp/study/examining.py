@@ -457,10 +457,6 @@ class _Reader:
                 text = decode_text(content)
                 for picture in texts.picture_names(text):
                     line = texts.line_of(text, f"({picture}")
-                    if (why := media.no_picture(picture)) is not None:
-                        key = f"![]({picture})"
-                        self.errors.append(StudyError.at(self.places[name], line, key, *why))
-                        continue
                     if not (media.is_file(picture) or media.is_sound(picture)):
                         continue
                     self._picture(picture, self.places[name], line, f"![]({picture})")
@@ -472,12 +468,11 @@ class _Reader:
                 self._picture(shown.file, self.places[file], *at)
 
     def _picture(self, name: str, shown_in: Path, line: int | None, key: str) -> None:
-        """A picture or a sound of the study. shown_in: the file that shows it, in a line and under
-        a key."""
+        """A picture, sound or video of the study. shown_in: the file that shows it, in a line and
+        under a key."""
         if name in self.files:
             return
-        noun = "sound" if media.is_sound(name) else "picture"
-        named = media.SOUND_NAMED if media.is_sound(name) else media.NAMED
+        noun, named = media.noun_of(name)
 
         def fault(what: str, todo: str) -> None:
             self.errors.append(StudyError.at(shown_in, line, key, what, todo))
@@ -502,7 +497,7 @@ class _Reader:
                 todo = f"Put {named} of at most 20 MB at {path}."
                 fault(f"the {noun} {name!r} cannot be read ({error.strerror})", todo)
                 return
-            if (wrong := media.find_fault(name, content)) is not None:
+            if (wrong := media.find_fault(name, content, shown=not self.recorded)) is not None:
                 fault(*wrong)
                 return
             self.files[name] = content

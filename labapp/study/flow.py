@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain
-from typing import Annotated, Any, ClassVar, Self, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Union
 
-from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
+from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter, model_validator
 
-from labapp.base.documents import OpenUnion, Path_, one_of
+from labapp.base.documents import OpenUnion, Path_, Strict, one_of
 from labapp.study.conditions import Scope
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.when import settle
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @cache
@@ -94,6 +97,42 @@ FlowItem = Annotated[Item, _open_union(inside=False)]
 """An item of a flow."""
 
 
+class Interruption(Strict):
+    """Items between two rounds, such as an attention check; never after the last round. Either
+    `every` or `times` says where.
+
+    Attributes
+    ----------
+    flow : the items of each interruption.
+    every : it comes after so many rounds, and again after as many more.
+    first : the round after which it comes first (default: `every`).
+    times : how many interruptions there are, each after another round that is drawn at random for
+        each participant.
+    """
+
+    flow: tuple[InnerItem, ...] = Field(min_length=1, max_length=100)
+    every: int | None = Field(default=None, ge=1, le=100)
+    first: int | None = Field(default=None, ge=1, le=100)
+    times: int | None = Field(default=None, ge=1, le=100)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.every is None) == (self.times is None):
+            raise ValueError("either 'every' or 'times', and not both")
+        if self.first is not None and self.every is None:
+            raise ValueError("'first' needs 'every'; the rounds of 'times' are drawn at random")
+        return self
+
+    def after(self, rounds: int, random: np.random.Generator | None = None) -> frozenset[int]:
+        """The rounds after which it comes, from 1. random: without it some of those that can be
+        drawn."""
+        between = range(1, rounds)
+        if self.times is None:
+            return frozenset(between[(self.first or self.every or 1) - 1 :: self.every])
+        drawn = between if random is None else random.permutation(len(between)) + 1
+        return frozenset(int(number) for number in drawn[: self.times])
+
+
 class EachItem(Item):
     """A part of the flow that is gone through once for every drawn cell, or level of a factor
     within participants, with its variables.
@@ -102,27 +141,49 @@ class EachItem(Item):
     ----------
     each : the drawn variable or the factor.
     flow : the items of each round.
+    interrupt : items that come between some of the rounds.
     """
 
     key: ClassVar[str] = "each"
     each: str
     flow: tuple[InnerItem, ...] = Field(min_length=1, max_length=100)
+    interrupt: Interruption | None = None
 
     def inside(self) -> tuple[Item, ...]:
         return self.flow
+
+    def interrupts(self) -> tuple[Item, ...]:
+        return () if self.interrupt is None else self.interrupt.flow
+
+    def interrupted_after(
+        self, rounds: int, random: np.random.Generator | None = None
+    ) -> frozenset[int]:
+        return frozenset() if self.interrupt is None else self.interrupt.after(rounds, random)
+
+    def interruption_faults(self, rounds: int) -> Iterator[tuple[Path_, str]]:
+        times = None if self.interrupt is None else self.interrupt.times
+        if times is not None and times >= rounds:
+            what = f"found {times}; allowed: fewer than the {rounds} rounds of {self.each}"
+            yield ("interrupt", "times"), what
 
     def goes_through(self) -> str:
         return self.each
 
     def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:
-        return self.model_copy(update={"flow": tuple(i.with_stages(changed) for i in self.flow)})
+        changes: dict[str, Any] = {"flow": tuple(i.with_stages(changed) for i in self.flow)}
+        if self.interrupt is not None:
+            inner = tuple(i.with_stages(changed) for i in self.interrupt.flow)
+            changes["interrupt"] = self.interrupt.model_copy(update={"flow": inner})
+        return self.model_copy(update=changes)
 
 
 def walk_items(flow: Sequence[Item]) -> Iterator[tuple[Path_, Item]]:
     """Every item and where it stands, those inside `each` after it."""
     for index, item in enumerate(flow):
         yield ("flow", index), item
-        yield from ((("flow", index, *place), inner) for place, inner in walk_items(item.inside()))
+        for key, items in (((), item.inside()), (("interrupt",), item.interrupts())):
+            for place, inner in walk_items(items):
+                yield ("flow", index, *key, *place), inner
 
 
 def items_of(flow: Sequence[Item]) -> Iterator[Item]:
@@ -147,7 +208,10 @@ def blinds(flow: Sequence[Item]) -> bool:
 
 
 def unroll(
-    flow: Sequence[Item], scope: Scope, turns: Mapping[str, Sequence[Scope]]
+    flow: Sequence[Item],
+    scope: Scope,
+    turns: Mapping[str, Sequence[Scope]],
+    random: np.random.Generator | None = None,
 ) -> Iterator[tuple[Item, Scope]]:
     """The items one participant goes through, with the variables at each; those that depend on an
     answer among them.
@@ -156,6 +220,7 @@ def unroll(
     ----------
     scope : the variables that hold in the whole flow.
     turns : by what `each` goes through, its values in the participant's order.
+    random : draws the rounds after which random interruptions come, see `Interruption`.
     """
     for item in flow:
         if settle(item.only_if, scope) is False:
@@ -163,5 +228,9 @@ def unroll(
         if not (repeated := item.inside()):
             yield item, scope
             continue
-        for turn in turns.get(item.goes_through() or "", ()):
-            yield from unroll(repeated, scope | turn, turns)
+        rounds = turns.get(item.goes_through() or "", ())
+        interrupted = item.interrupted_after(len(rounds), random)
+        for number, turn in enumerate(rounds, start=1):
+            yield from unroll(repeated, scope | turn, turns, random)
+            if number in interrupted:
+                yield from unroll(item.interrupts(), scope | turn, turns, random)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import ConfigDict, Field
 
@@ -29,7 +29,7 @@ from labapp.record.events.lifecycle import (
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
 
-LEFT_OUT = "left_out"
+LEFT_OUT: Final = "left_out"
 """How a part ended that was not for the participant, by what was answered before."""
 
 

@@ -1,17 +1,19 @@
-"""Pictures and sounds of a study: files in its folder. Texts show them as `![words](name)`; items
-and options of questionnaires name them as `media`."""
+"""Pictures, sounds and videos of a study: files in its folder. Texts show them as
+`![words](name)`; items and options of questionnaires name them as `media`."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from labapp.base.clock import NS
+from labapp.base.errors import VideoError
 from labapp.base.reading import arrays
-from labapp.study.instruments.items import NO_VIDEO, SOUNDS, is_video
+from labapp.study.instruments.items import SOUNDS, VIDEOS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,20 +21,26 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from labapp.base.documents import Path_
+    from labapp.coding.videos.decoding import OpenedVideo
     from labapp.study.instruments import Instrument
     from labapp.study.instruments.items import Picture, Sound
 
 FORMATS = {"PNG": (".png",), "JPEG": (".jpg", ".jpeg"), "WEBP": (".webp",)}
 SUFFIXES = frozenset(suffix for suffixes in FORMATS.values() for suffix in suffixes)
 LARGEST = 20 * 1024 * 1024
-"""Bytes of a picture: it lies in every session's folder."""
+"""Bytes of a picture, sound or video: it lies in every session's folder."""
 NAMED = "a PNG, JPEG or WebP file"
 _OTHERS = frozenset({".gif", ".svg", ".bmp", ".tif", ".tiff", ".pdf", ".heic", ".avif"})
 
 
 LONGEST_S = 15 * 60
 SOUND_NAMED = "a WAV, FLAC, Ogg or MP3 file"
+VIDEO_NAMED = "an MP4, MOV, Matroska, WebM, AVI, MPEG or Ogg video"
 _MOST_RATE = 192_000
+VIDEO_RATE = 48_000
+"""Samples a second of a video's sound."""
+MOST_PIXELS = 1920 * 1080
+"""Of a video: its pictures are decoded while the participant works."""
 
 
 class DecodedSound(NamedTuple):
@@ -42,10 +50,16 @@ class DecodedSound(NamedTuple):
     ----------
     rate : samples a second.
     samples : array of int16, shape (samples,)
+    video : the file whose sound it is, as long as its pictures; empty for a sound alone.
+    size : width and height of the video's pictures, in pixels.
+    problem : why it could not be decoded, and is only a moment of silence.
     """
 
     rate: int
     samples: NDArray[np.int16]
+    video: bytes = b""
+    size: tuple[int, int] = (0, 0)
+    problem: str = ""
 
     @property
     def begin_ns(self) -> int:
@@ -70,10 +84,18 @@ class DecodedSound(NamedTuple):
 
 @lru_cache(maxsize=64)
 def decode_sound(content: bytes) -> DecodedSound:
-    """A sound file. Raises ValueError: it is none, it is empty, or it is too long."""
+    """A sound file, or a video with its sound, which may be silence.
+
+    Raises ValueError: it is neither, it is empty, too long or too large. Raises VideoError where
+    PyAV is not installed.
+    """
     import numpy as np
     import soundfile
 
+    from labapp.coding.videos import decoding
+
+    if decoding.format_of(content[:256])[0] not in ("", "ogg"):
+        return _decode_video(content)
     try:
         with soundfile.SoundFile(io.BytesIO(content)) as file:
             if not 0 < file.samplerate <= _MOST_RATE or file.channels > 8:
@@ -82,6 +104,8 @@ def decode_sound(content: bytes) -> DecodedSound:
             samples = file.read(most + 1, dtype="float32", always_2d=True)
             rate = int(file.samplerate)
     except soundfile.LibsndfileError as error:
+        if decoding.format_of(content[:256])[0]:
+            return _decode_video(content)
         raise ValueError(str(error)) from error
     if not 0 < len(samples) <= most:
         raise ValueError(f"it lasts longer than {LONGEST_S // 60} min" if len(samples) else "empty")
@@ -89,9 +113,54 @@ def decode_sound(content: bytes) -> DecodedSound:
     return DecodedSound(rate, np.rint(mixed * 32767).astype(np.int16))
 
 
+def open_video(content: bytes) -> AbstractContextManager[OpenedVideo]:
+    """The pictures of a video. Raises VideoError."""
+    from labapp.coding.videos import decoding
+
+    return decoding.open_for_decoding(lambda: io.BytesIO(content), "the file")
+
+
+def _decode_video(content: bytes) -> DecodedSound:
+    """See `decode_sound`."""
+    import numpy as np
+
+    from labapp.coding.videos import decoding
+
+    decoding.require()
+    try:
+        with open_video(content) as video:
+            facts = decoding.facts_of(video)
+            if facts.width * facts.height > MOST_PIXELS:
+                raise ValueError(f"its pictures have {facts.width} × {facts.height} pixels")
+            if facts.duration_s > LONGEST_S:
+                raise ValueError(f"it lasts longer than {LONGEST_S // 60} min")
+            samples = np.zeros(max(round(facts.duration_s * VIDEO_RATE), 1), np.int16)
+            for begins_s, piece in video.sound(VIDEO_RATE):
+                first = max(round(begins_s * VIDEO_RATE), 0)
+                heard = piece[: max(len(samples) - first, 0)]
+                samples[first : first + len(heard)] = heard
+    except VideoError as error:
+        raise ValueError(error.what) from error
+    return DecodedSound(VIDEO_RATE, samples, content, (facts.width, facts.height))
+
+
+def not_decoded(error: VideoError) -> DecodedSound:
+    """Shown in place of a video on a computer that cannot play it; a moment of silence."""
+    import numpy as np
+
+    return DecodedSound(VIDEO_RATE, np.zeros(1, np.int16), problem=error.what)
+
+
 def is_sound(name: str) -> bool:
-    """Whether a file is a sound, by its ending."""
-    return PurePosixPath(name).suffix.lower() in SOUNDS
+    """Whether a file is played, by its ending: a sound or a video."""
+    return PurePosixPath(name).suffix.lower() in SOUNDS | VIDEOS
+
+
+def noun_of(name: str) -> tuple[str, str]:
+    """What a file is, by its ending, and what is asked for: `sound`, `a WAV … file`."""
+    if PurePosixPath(name).suffix.lower() in VIDEOS:
+        return "video", VIDEO_NAMED
+    return ("sound", SOUND_NAMED) if is_sound(name) else ("picture", NAMED)
 
 
 def is_file(name: str) -> bool:
@@ -99,26 +168,36 @@ def is_file(name: str) -> bool:
     return PurePosixPath(name).suffix.lower() in SUFFIXES | _OTHERS
 
 
-def no_picture(name: str) -> tuple[str, str] | None:
-    """Why a text cannot show a file, and what to do; None where it is no video."""
-    if is_video(name):
-        return f"{name!r}: {NO_VIDEO}", "Leave it out, or show a picture of it."
-    return None
-
-
 def decode(content: bytes) -> Image:
     """A picture, decoded and turned as its camera says. Raises ValueError."""
     return arrays.decode_image(content, tuple(FORMATS))
 
 
-def find_fault(name: str, content: bytes) -> tuple[str, str] | None:
-    """What is wrong with a picture or a sound, and what to do; None where it can be shown."""
+def require_players(files: Iterable[str]) -> None:
+    """Raises VideoError where one of a study's files is a video and PyAV is not installed."""
+    if any(noun_of(name)[0] == "video" for name in files):
+        from labapp.coding.videos import decoding
+
+        decoding.require()
+
+
+def find_fault(name: str, content: bytes, *, shown: bool = True) -> tuple[str, str] | None:
+    """What is wrong with a picture, sound or video, and what to do; None where nothing is.
+
+    shown: whether it is going to be shown here. A session that was recorded elsewhere can be read
+    without the package that plays its videos.
+    """
     if is_sound(name):
+        noun, named = noun_of(name)
         try:
             decode_sound(content)
+        except VideoError as error:
+            what = f"the video {name!r} cannot be played here: PyAV is not installed"
+            return (what, error.todo) if shown else None
         except ValueError as error:
-            what = f"the sound {name!r} is not {SOUND_NAMED}: {error}"
-            return what, f"Save it again as WAV, of at most {LONGEST_S // 60} minutes."
+            form = "MP4, at most 1920 × 1080 pixels" if noun == "video" else "WAV"
+            todo = f"Save it again as {form}, and at most {LONGEST_S // 60} minutes long."
+            return f"the {noun} {name!r} is not {named}: {error}", todo
         return None
     suffix = PurePosixPath(name).suffix.lower()
     try:
@@ -136,7 +215,7 @@ def find_fault(name: str, content: bytes) -> tuple[str, str] | None:
 
 
 def media_of(instrument: Instrument) -> Iterator[tuple[Path_, Picture | Sound]]:
-    """The pictures and sounds of a questionnaire, with where its file names them."""
+    """The pictures, sounds and videos of a questionnaire, with where its file names them."""
     for index, item in enumerate(instrument.items):
         if item.media is not None:
             yield ("items", index, "media"), item.media

@@ -156,10 +156,10 @@ class Planner:
     ) -> None:
         self.study = study = self.loaded.study
         self.place = place = at_sessions[session]
-        flows = {
-            label: tuple(unroll(study.flow, each.scope, each.turns))
-            for label, each in at_sessions.items()
-        }
+        flows = {}
+        for label, each in at_sessions.items():
+            random = conditions.generator(self.seed, self.participant, label, "interruptions")
+            flows[label] = tuple(unroll(study.flow, each.scope, each.turns, random))
         self.flow = flows[session]
         before = list(flows)[: list(flows).index(session)]
         self._first = -sum(len(flows[label]) for label in before)

@@ -259,9 +259,10 @@ class Study(Strict):
         `assignment` and the `order` of stages.
     exclude : Rules, under names of your own, that say which participants are excluded from the
         analysis.
-    labels : Labels of outcomes, factors, levels and models in reports, figures and plans:
-        `{completion_rate: Solved, hint: Hint, "with": With hint}`, each a text or a text by
-        language.
+    labels : Labels of outcomes, factors, levels, models, items, options, rules of exclusion,
+        quotas, tasks and methods in reports, figures and plans: `{completion_rate: Solved, hint:
+        Hint, "with": With hint, too_old: Older than 65}`, each a text or a text by language.
+        Without a label, rules and quotas are described in words.
     quotas : Quotas, under names of your own: how many participants of a kind the study takes.
     missing : How missing answers and questions are treated.
     analysis : Outcomes, contrasts and corrections of the analysis.
@@ -326,6 +327,8 @@ class Study(Strict):
         fields = self.model_dump(
             mode="json", include=set(Declared.model_fields), exclude_unset=True
         )
+        if self.design is not None and MODEL in self.design.within:
+            fields["models"] = list(allocation.models_met(self))
         return {key: value for key, value in fields.items() if value}
 
     @property

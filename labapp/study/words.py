@@ -433,15 +433,14 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
         yield StudyError.at(file, texts.line_of(text, name), name, what, todo)
     for picture in texts.picture_names(text):
         of_study = media.is_file(picture) or media.is_sound(picture)
-        elsewhere = of_study or media.no_picture(picture) is not None
-        if picture not in part.text_pictures and not elsewhere:
+        if picture not in part.text_pictures and not of_study:
             known = ", ".join(sorted(part.text_pictures)) or "none"
             yield StudyError.at(
                 file,
                 texts.line_of(text, f"({picture}"),
                 f"![]({picture})",
                 f"there is no such picture in the part {part.id!r}; there are: {known}",
-                "Leave it out, or name a picture or sound file of the study's folder.",
+                "Leave it out, or name a picture, sound or video in the study's folder.",
             )
 
 

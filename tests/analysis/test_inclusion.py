@@ -25,7 +25,7 @@ from labapp.analysis.inclusion import (
     inclusion_kinds,
     values_of,
 )
-from labapp.analysis.participation import Flow, _draw_flow, flow_of
+from labapp.analysis.participation import Arm, Flow, _draw_flow, flow_of
 from labapp.analysis.retention import retention
 from labapp.base.errors import RecordError
 from labapp.base.figure_style import FigureLook, looking
@@ -339,7 +339,7 @@ def test_a_bundle_and_its_copy_without_names_say_the_same(
 
 def test_the_report_says_who_is_left_out_and_why(tables: Tables) -> None:
     page = str(join_parts(retention(tables.participants, "ruled", "s1", tables.withdrawn)))
-    assert "the participant did not answer 2 or 3 or 4 or 5 to check_1" in page
+    assert "Check_1: not 2 or 3 or 4 or 5" in page
     assert "not applied" not in page
 
 
@@ -460,7 +460,13 @@ def test_every_session_is_in_one_box(drawn: list[tuple[str, list[str], str]]) ->
     flow = flow_of(table)
     assert flow.began == len(table)
     assert flow.declined + flow.left_out + flow.analysed == flow.began
-    assert flow.analysed == table["included"].sum() == sum(flow.cells.values())
+    assert (
+        flow.analysed == table["included"].sum() == sum(arm.analysed for arm in flow.arms.values())
+    )
+    assigned = sum(arm.assigned for arm in flow.arms.values())
+    assert assigned + sum(flow.unassigned.values()) == flow.recruited
+    withdrew = [outcome != "declined" and "withdrawn" in failed for outcome, failed, _ in drawn]
+    assert sum(flow.unassigned.values()) == sum(withdrew), "all others have a level"
     assert flow.left_out == len(table) - table["included"].sum() - flow.declined
 
 
@@ -474,24 +480,28 @@ def test_a_session_stands_under_its_first_reason() -> None:
         {
             "Did not finish": 1,
             "Excluded by hand": 1,
-            "attention: the participant did not answer 2 to check": 1,
+            "Check: not 2": 1,
         },
         1,
-        {"without": 1},
+        {
+            "with": Arm({"Did not finish": 1, "Excluded by hand": 1}, 0),
+            "without": Arm({"Check: not 2": 1}, 1),
+        },
     )
 
 
 @pytest.mark.parametrize("width", [10.0, 3.33])
 def test_no_text_leaves_its_box(width: float) -> None:
     reasons = {"Withdrew": 1, "a-rule-with-a-long-name: the participant has a time below 2 s": 12}
-    flow = Flow(800, 3, reasons, 784, {f"with, dose {n}": 196 for n in range(4)})
+    long = {"a-rule-with-a-long-name: the participant has a time below 2 s": 3}
+    flow = Flow(800, 3, reasons, 784, {f"with, dose {n}": Arm(long, 196) for n in range(4)})
     with looking(FigureLook(width_in=width)):
         figure = _draw_flow(flow)
     figure.canvas.draw()
     (ax,) = figure.axes
     boxes = [patch.get_window_extent() for patch in ax.patches if patch.get_width()]  # type: ignore[attr-defined]
     texts = [text.get_window_extent() for text in ax.texts if text.get_text()]
-    assert len(texts) == 3 + 2 + 4
+    assert len(texts) == 2 + 1 + 3 * 4
     for text in texts:
         assert any(
             box.x0 <= text.x0 and text.x1 <= box.x1 and box.y0 <= text.y0 and text.y1 <= box.y1
@@ -507,8 +517,8 @@ Ends = tuple[float, float, float, float]
 def drawn_paths(width: float, cells: int) -> tuple[list[Ends], list[Ends]]:
     """The boxes of a diagram (left, top, right, bottom) and its lines (from x, y to x, y), in the
     points of its SVG."""
-    reasons = {"Withdrew": 1, "slow": 2}
-    flow = Flow(800, 3, reasons, 794, {f"cell {n}": 1 for n in range(cells)})
+    reasons = {"Withdrew": 1, "slow": 12}
+    flow = Flow(800, 3, reasons, 794, {f"cell {n}": Arm({"slow": 1}, 1) for n in range(cells)})
     with looking(FigureLook(width_in=width)):
         svg = ReportFigure("flow", _draw_flow(flow), "", "").svg
     boxes, lines = [], []
@@ -530,7 +540,7 @@ def test_lines_lead_from_the_first_box_to_every_other_and_through_none(
     width: float, cells: int
 ) -> None:
     boxes, lines = drawn_paths(width, cells)
-    assert len(boxes) == 3 + 2 + cells
+    assert len(boxes) == (2 + 1 + 3 * cells if cells else 3 + 2)
     near = 1.0  # an arrow ends just before its box
 
     def on(point: tuple[float, float], shape: Ends) -> bool:
@@ -562,7 +572,7 @@ def test_the_diagram_stands_in_the_report_and_beside_it(tmp_path: Path) -> None:
     analyze([tmp_path / "data"], tmp_path / "out")
     flow = flow_of(load([tmp_path / "data"]).participants)
     assert (flow.began, flow.reasons, flow.analysed) == (5, {"Excluded by hand": 1}, 4)
-    assert sum(flow.cells.values()) == 4
+    assert sum(arm.analysed for arm in flow.arms.values()) == 4
     report = (tmp_path / "out" / "report.html").read_text()
     assert "Flow of participants: began 5, recruited 5, not analysed 1, analysed 4" in report
     for ending in ("svg", "pdf", "png"):

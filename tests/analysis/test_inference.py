@@ -197,7 +197,7 @@ def test_ends_of_the_interval_of_an_f_have_their_shares(f: float, df: int, error
     assert low is not None
     assert high is not None
     assert 0 <= low <= high
-    for end, share in ((low, 0.975), (high, 0.025)):
+    for end, share in ((low, 0.95), (high, 0.05)):
         if end > 0:
             assert stats.ncf.cdf(f, df, error, end) == pytest.approx(share, abs=1e-6)
         else:
@@ -251,7 +251,7 @@ def test_an_interval_of_eta_squared_as_published() -> None:
     assert eta.effect == pytest.approx(30 / 80)
     assert term.generalised is not None
     assert term.generalised.effect == pytest.approx(eta.effect)
-    for end, share in ((eta.effect_low, 0.975), (eta.effect_high, 0.025)):
+    for end, share in ((eta.effect_low, 0.95), (eta.effect_high, 0.05)):
         assert end is not None
         noncentral = end / (1 - end) * 30
         f = term.plain.statistic

@@ -28,7 +28,12 @@ from labapp.analysis import load, task_report
 from labapp.analysis.analyze import analyze, report, write
 from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.contents import REPORT, SCRIPT
-from labapp.analysis.item_sections import item_sections, questionnaires, short
+from labapp.analysis.item_sections import (
+    item_sections,
+    questionnaires,
+    reliability_section,
+    short,
+)
 from labapp.analysis.questionnaires import item_rows
 from labapp.analysis.reliability import (
     TWO_DEFINITIONS,
@@ -381,7 +386,8 @@ def tables_item_sections(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 
 @pytest.fixture(scope="module")
 def page(tables_item_sections: Tables) -> str:
-    return "".join(item_sections(tables_item_sections, of(tables_item_sections), "s1"))
+    scales = reliability_section(of(tables_item_sections), tables_item_sections)
+    return "".join([*item_sections(tables_item_sections, "s1"), *scales])
 
 
 def test_items_stand_in_the_order_of_the_file_with_what_is_reversed_in_words(page: str) -> None:
@@ -417,7 +423,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 
 @pytest.fixture(scope="module")
 def wide_page(wide: Tables) -> str:
-    return "".join(item_sections(wide, [], "s1"))
+    return "".join(item_sections(wide, "s1"))
 
 
 def test_many_numbers_are_strips_over_the_range_of_the_file(wide_page: str) -> None:
@@ -467,7 +473,7 @@ def test_strips_are_told_in_german_too(wide: Tables) -> None:
     spoken, _ = language.choose_language(wide, "de")
     assert spoken is not None
     with speaking(spoken):
-        page = "".join(str(part) for part in item_sections(wide, [], "s1"))
+        page = "".join(str(part) for part in item_sections(wide, "s1"))
     assert "Regler, die nicht bewegt wurden, gelten nicht als Antwort" in page
     own = {*wide.items["text"], *wide.items["item"], "felt"}
     english = {text for text in spoken.missing if text not in own and " " in text}
@@ -491,13 +497,13 @@ def test_every_answer_is_counted(tables_item_sections: Tables, page: str) -> Non
 
 def test_scales_have_alpha_omega_and_the_reasons(tables_item_sections: Tables) -> None:
     (scale,) = of(asked_reliability(study(n=20), per_stage=False))
-    page = "".join(item_sections(tables_item_sections, [scale], "s1"))
+    page = "".join(reliability_section([scale], tables_item_sections))
     assert scale.alpha.value is not None
     assert scale.omega.value is not None
     assert f"{scale.alpha.value:.2f}" in page
     assert f"{scale.omega.value:.2f}" in page
     (few,) = of(asked_reliability(study(n=4), per_stage=False))
-    page = "".join(item_sections(tables_item_sections, [few], "s1"))
+    page = "".join(reliability_section([few], tables_item_sections))
     assert "Alpha and omega, reliance: fewer than 5 people answered all items." in page
 
 

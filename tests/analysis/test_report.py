@@ -189,8 +189,8 @@ def test_figures_have_a_text_alternative_and_units(golden: str) -> None:
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', golden)
     assert len(labels) == golden.count("<svg") == 5
     assert "Metrics by model" in labels[0]
-    assert "Alignment over time" in labels[1]
-    assert "Coverage of each slider" in labels[2]
+    assert "Coverage of each slider" in labels[1]
+    assert "Alignment over time" in labels[3]
     drawing = golden[golden.index("<svg") : golden.index("</svg>")]
     for unit in ("% of questions", "s per question", "sum of squares × s", "n\u2009=\u20091"):
         assert unit in drawing
@@ -405,8 +405,18 @@ def test_participants_come_in_their_natural_order() -> None:
 
 
 def test_results_come_before_the_list_of_sessions_which_is_folded_away(golden: str) -> None:
-    assert golden.index("Metrics by model") < golden.index("The list of 1 session")
+    assert golden.index("Metrics by model") < golden.index(">Supplement</h3>")
+    assert golden.index(">Supplement</h3>") < golden.index("The list of 1 session")
+    assert golden.index("Deviations and data quality</h3>") < golden.index(">Supplement</h3>")
     assert "<details><summary>The list of 1 session</summary>" in golden
+
+
+def test_traces_are_of_people_who_count(golden_tables: Tables) -> None:
+    out = golden_tables.participants.assign(included=False)
+    frames = golden_tables.small() | {"participants": out}
+    page = report(Tables.of(frames, golden_tables.snapshots))
+    assert "Alignment over time" in report(golden_tables)
+    assert "Alignment over time" not in page
 
 
 def test_nothing_is_defined_that_no_session_has(golden_tables: Tables) -> None:

@@ -645,8 +645,11 @@ def test_what_cannot_be_is_said_and_nothing_changed(
     )
     content = out.read_bytes()
     for words, why in (
-        (("--rater", "anna", "--to", "csv", "--out", out), "exists already"),
-        (("--rater", "zoe", "--to", "csv", "--out", tmp_path / "z.csv"), "zoe gave no marks"),
+        (("--rater", "anna", "--to", "csv", "--out", out), "already exists"),
+        (
+            ("--rater", "zoe", "--to", "csv", "--out", tmp_path / "z.csv"),
+            "zoe has not coded anything",
+        ),
         (("--rater", "anna", "--to", "docx", "--out", tmp_path / "z"), "no format 'docx'"),
         (
             ("--rater", "anna", "--to", "eaf", "--out", tmp_path / "z", "--joined", "--no-sound"),

@@ -139,7 +139,7 @@ def test_files_that_overlap_are_heard_once(tmp_path: Path) -> None:
         ("half", "cut_off", "ends 5.0 s too early"),
         ("headless", "", ""),
         ("longer", "", "continues for 2.0 s after its recorded end"),
-        ("resampled", "other_file", "it has 16000 Hz, not 8000"),
+        ("resampled", "other_file", "its rate is 16000 Hz, not 8000 Hz"),
         ("empty", "cut_off", "ends 10.0 s too early"),
         ("odd", "cut_off", "ends 0.0 s too early"),
         ("rate only", "", ""),

@@ -115,13 +115,15 @@ class Reference:
     durable: set[int] = field(default_factory=set)
 
     def asked_after(self, seq: int) -> list[Place]:
-        """What can be asked next: between two parts, and before a stage has drawn its question,
-        what follows from there by itself."""
+        """What can be asked next: between two parts, after a question has ended, and before a stage
+        has drawn its question, what follows from there by itself."""
         out = []
+        ended = {(e.part_id, e.trial) for e in self.events[:seq] if e.kind == "trial.ended"}
         for at in sorted(each for each in self.places if each >= seq):
             part, number, page, _ = self.places[at]
             out.append(self.places[at])
-            if part and (number is not None or page is not None):
+            over = (part, number) in ended
+            if part and (number is not None or page is not None) and not over:
                 break
         return out
 
@@ -252,6 +254,8 @@ def try_at(
     first = reference.firsts.get(min(seq, len(reference.events)), 1)
     if waited := [other for other in reference.durable if last < other < first]:
         problems.append(f"the session waited for event {waited[0]}, which is lost")
+    if rows[-1].kind == "session.completed":  # there is nothing left to go on with
+        return last, [*problems, *wrong(session)]
     status = everywhere.go_on(session, data / "place.json")
     if status != 0:
         return last, [*problems, f"going on ended with {os.waitstatus_to_exitcode(status)}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,17 @@ def test_every_figure_of_the_page_has_its_picture() -> None:
     assert all(drawn.values())
     files = {docs_figures.file_of(study, name) for study, each in drawn.items() for name, _ in each}
     assert files == {path.name for path in docs_figures.PICTURES.glob("figure-*.webp")}
+
+
+def test_a_sentence_of_several_captions_is_shown_once() -> None:
+    text = BLOCK.sub("", docs_figures.PAGE.read_text("utf-8"))
+    shown = Counter(
+        sentence
+        for line in text.splitlines()
+        if line and line[0] not in "#!" and line != docs_figures.SAME
+        for sentence in docs_figures.sentences(line)
+    )
+    assert [sentence for sentence, count in shown.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("study", list(docs_figures.STUDIES))

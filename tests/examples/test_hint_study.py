@@ -17,8 +17,9 @@ from labapp.analysis.declared import read_declaration
 from labapp.analysis.design import analyses
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
-from labapp.analysis.design.reviewing import answers_by_condition
-from labapp.analysis.design.sections import summary
+from labapp.analysis.design.reviewing import answers_by_condition, correlations
+from labapp.analysis.design.summing_up import summary
+from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables, load
 from labapp.record.journal.opening import open_record
 from labapp.session.gate import gate
@@ -175,6 +176,12 @@ def test_the_manipulation_check_is_tested_by_condition(
     assert rows["Fisher's exact test"].p == pytest.approx(stats.fisher_exact(table).pvalue)
 
 
+def test_a_rule_that_depends_on_the_condition_is_warned_of(tables: Tables) -> None:
+    page = "".join(retention(tables.participants, "hint-study", "s1"))
+    assert "above 80 (applies only to: hint: without)” depends on hint, so by design" in page
+    assert page.count("The rule “") == 1, "the other one is the same for everybody"
+
+
 def test_the_summary_says_of_no_outcome_that_it_was_analysed_and_not(
     tables: Tables, results: StudyAnalyses
 ) -> None:
@@ -183,3 +190,19 @@ def test_the_summary_says_of_no_outcome_that_it_was_analysed_and_not(
     page = "".join(map(str, summary(tables.participants, results, {})))
     assert "Not analysed" not in page
     assert "0-100" not in page, "a difference on a scale has no unit"
+
+
+def test_outcomes_with_one_name_say_of_which_task_they_are(results: StudyAnalyses) -> None:
+    times = [each.outcome for each in results.analyses if each.outcome.name == "response_time_s"]
+    assert [str(outcome.label) for outcome in times] == [
+        "response_time_s (reconstruction)", "response_time_s (unmasking)",
+    ]  # fmt: skip
+    rows = list(correlations("hint-study", results.analyses))
+    named = {name for row in rows for name in (row.quantity, row.compared_with)}
+    assert {"reconstruction.response_time_s", "unmasking.response_time_s", "sure"} <= named
+    assert len(rows) == len(results.analyses) * (len(results.analyses) - 1) / 2
+
+
+def test_models_have_the_order_of_the_study(results: StudyAnalyses) -> None:
+    levels = results.analyses[0].outcome.layout.within[0].levels
+    assert levels == ("sinelines/gt", "sinelines/vae", "sinelines/ae")

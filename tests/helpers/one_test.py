@@ -113,7 +113,7 @@ def _of_effect(row: Row) -> Iterator[str]:
         f, df, df_2 = row["statistic"], row["df"], row["df_2"]
         if not near(value, f * df / (f * df + df_2)):
             yield "the effect is not that of F"
-        if low is not None and (low > 1e-9) != (row["p"] < 0.025):
+        if low is not None and (low > 1e-9) != (row["p"] < 0.05):
             yield "the interval of the effect and p disagree"
     elif name in ("d_z", "Hedges' g"):
         if value * row["statistic"] < 0:

@@ -83,7 +83,7 @@ def test_an_exclusion_is_followed_everywhere_and_can_be_taken_back(
     _, lines = decide_by_hand(path, False, " fire \n alarm ")
     assert lines == [
         f"{path.name}: excluded by hand. Its data are kept.",
-        "P01 does not count now and has no place in the study.",
+        "P01 no longer counts and no longer has a place in the study.",
     ]
     assert included(data) == {"P01": False, "P02": True, "P03": True, "P04": True}
     person = load([data]).participants.set_index("participant").loc["P01"]
@@ -110,7 +110,7 @@ def test_whoever_fails_a_rule_can_count_all_the_same(data: Path, tmp_path: Path)
     own = tmp_path / "data"
     assert not any(included(own).values())
     _, lines = decide_by_hand(session(own), True, "the dials were mislabelled")
-    assert lines[1] == "It counts although it breaks these rules: min_solved."
+    assert lines[1] == "It counts even though it breaks these rules: min_solved."
     assert included(own) == {"P01": True, "P02": False}
     person = load([own]).participants.set_index("participant").loc["P01"]
     assert person["excluded_because"] == "min_solved", "what was overruled stays to be seen"

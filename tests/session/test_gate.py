@@ -227,7 +227,7 @@ def test_a_network_drive_is_told_of_everywhere(tmp_path: Path) -> None:
     assert (row.state, row.required) == ("warn", False)
     assert "NFS" in row.text
     (check,) = doctor._disk(tmp_path)
-    assert (check.level, "On a network drive (NFS)" in check.found) == ("note", True)
+    assert (check.level, "on a network drive (NFS)" in check.found) == ("note", True)
     session = begin_session(tmp_path)
     session.close("test over")
     alarms = [row for row in read_rows(session.folder.path) if row.kind == "alarm.raised"]

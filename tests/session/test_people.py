@@ -96,7 +96,7 @@ def test_a_study_of_three_sessions_adds_up_everywhere(tmp_path: Path) -> None:
     assert {line.withdrawn for line in list_sessions(data) if line.participant == "P02"} == {"keep"}
     # One session of P03 is excluded: with all three needed, P03 does not count any more.
     _, lines = decide_by_hand(folder_of(data, "P03", "2"), False, "fire alarm")
-    assert any("P03 does not count now" in line for line in lines)
+    assert any("P03 no longer counts" in line for line in lines)
     # P05 comes once, P06 misses the second visit, P07 is complete.
     come(loaded, data, "P05", "1")
     come(loaded, data, "P06", "1", "3")
@@ -183,7 +183,7 @@ def test_fewer_sessions_may_be_enough(tmp_path: Path) -> None:
     assert states(data, loaded) == {"P01": "included"}
     come(loaded, data, "P02", "1", "2", "3")
     _, lines = decide_by_hand(folder_of(data, "P02", "2"), False, "noise")
-    assert "P02 can still count with their other sessions and keeps their place." in lines
+    assert "P02 can still count with their other sessions, and keeps their place." in lines
     tables = load([data])
     counting = tables.participants[tables.participants["included"]]
     assert sorted(zip(counting["participant"], counting["session"], strict=True)) == [
@@ -197,7 +197,9 @@ def test_including_somebody_whose_place_was_given_away_is_told(tmp_path: Path) -
     decide_by_hand(folder_of(data, "P02"), False, "doubtful")
     come(loaded, data, "P05", "1")
     _, lines = decide_by_hand(folder_of(data, "P02"), True, "not doubtful")
-    assert any(line.startswith("3 participants now hold the 2 places of hint: ") for line in lines)
+    assert any(
+        line.startswith("3 participants now share the 2 places in “hint: with”, ") for line in lines
+    )
     told = "\n".join(overview(str(loaded.path), 1, data).lines())
     assert "3 participants occupy the 2 places of hint: " in told
     assert list(overview(str(loaded.path), 1, data).to_json()["coverage"]["beyond"].values()) == [3]
@@ -271,7 +273,7 @@ def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) 
     one.rename(data / "drawn" / one.name.replace("P01", "P08"))
     assert states(data, loaded) == {"P01": "included", "P02": "included"}
     told = "\n".join(overview(str(loaded.path), 1, data).lines())
-    assert "Session 1 of P01 exists twice and counts once" in told
+    assert "Session 1 of P01 exists twice but counts only once" in told
     with pytest.raises(RecordError, match="both call themselves participant P01"):
         load([data])
     assert json.loads(json.dumps(overview(str(loaded.path), 1, data).to_json()))["recorded"] == 2

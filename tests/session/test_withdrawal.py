@@ -188,8 +188,8 @@ def test_a_person_withdraws_with_all_sessions(tmp_path: Path, delete: bool) -> N
     done = withdraw(path, tmp_path / "private", delete=delete)
     assert [each.withdrawal.session for each in done.more] == ["2"]
     assert done.lines()[-1] == (
-        "These folders with sessions of the participant were renamed, and have not been changed: "
-        f"{renamed.name}. Give them their old names back, and withdraw them."
+        "These folders with the participant’s sessions had been renamed and were not changed: "
+        f"{renamed.name}. Give them their old names back, then withdraw them too."
     )
     left = {line.id: line.withdrawn for line in list_sessions(tmp_path / "data")}
     here = {line.participant for line in list_sessions(tmp_path / "data")}
@@ -227,12 +227,13 @@ def test_exports_that_the_log_does_not_tell_are_not_passed_over(tmp_path: Path) 
     one, two = agreed(tmp_path).folder.path, agreed(tmp_path, "P02").folder.path
     log = one.parent / EXPORTS
     log.write_text('{"sessions": ["sub-P01\n')
-    told = f"{log}, line 1: damaged, so an export may be missing from the list"
+    told = f"{log}, line 1 is damaged, so an export may be missing from the list"
     assert list_problems(tmp_path / "data") == [told]
     assert withdraw(one, tmp_path / "private", delete=True).lines()[-1] == told
     log.unlink()
     log.mkdir()
-    told = f"{log} cannot be read (it is a folder, not a file), so the exports are not known"
+    why = "it is a folder, not a file"
+    told = f"{log} cannot be read ({why}), so it is unclear what has been exported"
     assert list_problems(tmp_path / "data") == [told]
     assert withdraw(two, tmp_path / "private", delete=True).lines()[-1] == told
 
@@ -286,7 +287,7 @@ def test_annotations_are_deleted_and_what_was_handed_out_is_named(tmp_path: Path
         "there were none"
     )
     assert (
-        f"These files were handed out and still contain some of it: pack {tmp_path / 'ben.zip'}"
+        f"These files were handed out and still contain parts of it: pack {tmp_path / 'ben.zip'}"
         in lines
     )
     assert not annotations_folder(path).exists()
@@ -299,7 +300,7 @@ def test_a_damaged_list_of_what_was_handed_out_is_told(tmp_path: Path) -> None:
     log = path.parent / "annotations" / "packs.jsonl"
     log.write_bytes(log.read_bytes().replace(b"ben", b"bem"))
     lines = withdraw(path, tmp_path / "private", delete=True).lines()
-    assert any(line.startswith("It is not known what was handed out") for line in lines)
+    assert any(line.startswith("labapp cannot tell which files were handed out") for line in lines)
 
 
 def test_the_annotations_of_a_study_are_no_sessions_of_it(tmp_path: Path) -> None:

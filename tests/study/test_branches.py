@@ -16,6 +16,8 @@ from labapp.session.bids.verify import verify
 from labapp.session.gate import look_at
 from labapp.session.replay.history import History
 from labapp.session.simulation.simulation_job import simulate_study
+from labapp.ui.moderator.state.console import WorkTime, rows_of, view_of
+from labapp.ui.moderator.wording import words_of
 from tests.helpers.beside import put_beside
 
 STUDY = """\
@@ -169,3 +171,29 @@ def test_a_forged_branch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(type(record), "payloads", lambda self: iter(forged))
     (problem,) = check_branches(record)
     assert "contradicts the plan, which has it only if" in problem
+
+
+def test_the_console_says_what_a_branch_left_out_and_no_number_that_a_rule_decides(
+    tmp_path: Path,
+) -> None:
+    """A row of the plan whose parts were left out is not unfinished."""
+    texts = "texts/{language}/debrief.md"
+    rule = f"adaptive: {{method: criterion, right: 1, of: 1, trials: 2}}, intro: {texts!r}"
+    models = "models: [sinelines/gt]"
+    study = write(tmp_path / "study", (models, f"{models}, {rule}"))
+    (folder,) = simulate_study(str(study), 1, "understanding", tmp_path / "out")
+    machine, work = History(open_record(folder)).machine, WorkTime()
+    assert machine is not None
+    state, now_ns = machine.initial(), 0
+    for event, payload in open_record(folder).payloads():
+        state, now_ns = machine.apply(state, event, payload), event.t_ns
+        work.apply(event)
+    views = view_of(rows_of(machine.parts), machine, state, work, now_ns)
+    for view in views:
+        outcomes = {state.records[index].outcome for index in view.row.parts}
+        assert view.state == ("left_out" if outcomes == {"left_out"} else "done")
+    assert {view.progress for view in views if view.state == "left_out"} == {"not shown"}
+    stage = next(part for part in machine.parts if part.id == "stage-1")
+    practice = next(part for part in machine.parts if part.id == "practice")
+    assert words_of(stage).trial(stage, 1) == "Question 1", "a rule decides how many there are"
+    assert words_of(practice).trial(practice, 1) == f"Question 1 of {practice.trial_count()}"

@@ -164,7 +164,7 @@ OF_STUDIES = [
         "analysis:\n",
         "labels: {completion_rat: Solved}\nanalysis:\n",
         11,
-        "labels.completion_rat: 'completion_rat' is not a factor, level, model or outcome",
+        "labels.completion_rat: 'completion_rat' is not a factor, level, model, outcome",
     ),
     of_study(
         "analysis:\n",

@@ -265,3 +265,13 @@ def test_all_mistakes_are_told_at_once() -> None:
         Instrument.parse(Path("own.yaml"), content.encode())
     told = {fault.line for fault in caught.value.faults}
     assert told == set(range(6, 6 + len(MISTAKES)))
+
+
+def test_the_ends_of_a_slider_have_words_in_the_codebook() -> None:
+    """In the description of its column and, by number, in the list of items."""
+    slider = item("kind: slider, high: 10, ends: {low: {en: calm, de: ruhig}, high: excited}")
+    assert slider.answer_words() == {"0": "calm", "10": "excited"}
+    described = slider.column("after stage 1").description
+    assert described == "A (after stage 1; 0 = calm, 10 = excited; empty where nobody touched it)"
+    with pytest.raises(StudyError, match="ends"):
+        item("kind: slider, ends: {low: calm}")

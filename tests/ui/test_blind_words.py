@@ -160,7 +160,7 @@ def test_a_sentence_of_the_program_stays_whole() -> None:
     language.hide_names(["fast", "model", "pictures", "x"])
     try:
         said = language.tr("pictures.failed", model="fast/model")
-        assert said == "The pictures of (hidden)/(hidden) could not be made."
+        assert said == "The pictures of (hidden)/(hidden) could not be created."
         assert language.hide_names_in("/study/fast/intro.md") == "/study/(hidden)/intro.md"
         assert language.hide_names_in("faster models") == "faster models"
     finally:

@@ -118,7 +118,7 @@ def test_only_what_was_never_given_is_deleted(session: Path, study: Path, qtbot:
     choose(editor, "goal")
     assert not editor.delete.isEnabled()
     editor.retire.click()
-    assert editor.model.rows[editor.selected() or 0][1] == "Has a goal (not used any more)"
+    assert editor.model.rows[editor.selected() or 0][1] == "Has a goal (no longer used)"
     editor.retire.click()
     choose(editor, "random")
     assert editor.delete.isEnabled()

@@ -137,14 +137,14 @@ def test_digits_are_values_on_a_tier_with_values(open_desk: Desk) -> None:
     assert codes(desk.coding)[0] == ["Sure 2"]
     press(desk, "9")
     assert codes(desk.coding)[0] == ["Sure 2"]
-    assert told == ["Values of surety: 1, 2, 3, 4, 5."]
+    assert told == ["surety allows these values: 1, 2, 3, 4, 5."]
 
 
 def test_a_key_of_no_code_says_so(open_desk: Desk) -> None:
     desk = open_desk()
     told = notices(desk)
     press(desk, "z")
-    assert told == ["In strategy, no code has the key z."]
+    assert told == ["No code in strategy has the key z."]
     assert not len(desk.coding.marks)
     press(desk, "u")  # of one other tier alone: there is no doubt
     assert set(desk.coding.open_spans()) == {"uncertain"}
@@ -174,7 +174,7 @@ def test_undo_goes_back_through_marks_units_and_words(open_desk: Desk, session: 
     assert len(desk.coding.files.segmentation.proposals) == 1
     told = notices(desk)
     do(desk, "redo")
-    assert told == ["Nothing to redo."]
+    assert told == ["There is nothing to redo."]
 
 
 def test_backspace_takes_the_last_code_away(open_desk: Desk) -> None:
@@ -246,9 +246,7 @@ def test_what_a_model_may_have_invented_is_told_until_somebody_read_it(
     with open_texts(session, "recogniser") as texts:
         texts.put(replace(first, doubts=("repeated", "quiet")))
     desk = open_desk()
-    assert (
-        "may be invented: the same words again and again, words where nobody" in desk.coding.facts()
-    )
+    assert "may be invented: the same words repeated, words where no voice" in desk.coding.facts()
     assert desk.units.rows[0].doubtful == frozenset(range(len(first.text.split())))
     do(desk, "edit_text")
     QTest.keyClick(desk.units.editor, Qt.Key.Key_Return)
@@ -385,7 +383,7 @@ def test_units_of_an_older_definition_wait_in_a_queue(open_desk: Desk, session: 
     assert len(again.units.rows) == 7
     told = notices(again)
     do(again, "recode")
-    assert told == ["No unit was coded with an older definition."]
+    assert told == ["No units were coded with an older definition."]
 
 
 def test_undo_goes_on_where_another_window_left_it(open_desk: Desk, session: Path) -> None:
@@ -418,7 +416,7 @@ def test_undo_goes_on_where_another_window_left_it(open_desk: Desk, session: Pat
     assert not stored(session)
     told = notices(third)
     do(third, "undo")
-    assert told == ["Nothing to undo."]
+    assert told == ["There is nothing to undo."]
 
 
 def test_undo_takes_back_nothing_of_others_and_nothing_that_is_settled(
@@ -434,7 +432,7 @@ def test_undo_takes_back_nothing_of_others_and_nothing_that_is_settled(
     ben = open_desk("ben")
     told = notices(ben)
     do(ben, "undo")
-    assert told == ["Nothing to undo."]
+    assert told == ["There is nothing to undo."]
     ben.coding.close()
     again = open_desk()
     do(again, "undo", "undo")
@@ -455,12 +453,12 @@ def test_other_raters_are_seen_once_the_own_coding_is_done(open_desk: Desk, sess
     told = notices(desk)
     press(desk, "e")
     do(desk, "next_disagreement")
-    assert told == ["You can see other raters once your own coding is done."]
+    assert told == ["You can see other raters’ codes once your own coding is done."]
     assert not desk.coding.others
     assert codes(desk.coding)[3] == []
     do(desk, "done")
     assert desk.field.isVisible()
-    assert "no code of strategy" in desk.field.hint.text()
+    assert "no code in strategy" in desk.field.hint.text()
     do(desk, "leave")
     assert desk.coding.status == "draft"
     do(desk, "done")
@@ -483,7 +481,7 @@ def test_open_spans_are_not_done(open_desk: Desk) -> None:
     told = notices(desk)
     press(desk, "u")
     do(desk, "done")
-    assert "Still open: Uncertain." in told[-1]
+    assert "Not ended yet: Uncertain." in told[-1]
     assert desk.coding.status == "draft"
 
 

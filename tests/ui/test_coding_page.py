@@ -188,13 +188,13 @@ def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.show_study(coded.parent, read(coded.parent / "codebook.yaml"))
     qtbot.waitUntil(lambda: view.model.rowCount() == 3, timeout=20_000)
-    assert view.about.text().startswith("3 coded units of 1 participant")
+    assert view.about.text().startswith("3 coded units from 1 participant")
     view.words.setText("NOTHING does")
     assert [view.model.index(0, column).data() for column in (1, 3)] == [
         "0:08",
         "and the next one does nothing? (not checked)",
     ]
-    assert view.about.text().startswith("1 unit of 1 participant")
+    assert view.about.text().startswith("1 unit from 1 participant")
     view.words.setText("clear")  # in a memo
     assert view.model.rowCount() == 1
     view.words.setText("e")  # what is not coded is found by its words, too
@@ -358,7 +358,7 @@ def test_how_long_it_takes_is_said_in_words() -> None:
         "2.5 hours",
     ]
     assert summary("") == []
-    assert "cannot be determined" in summary("[{}]")[0]
+    assert "cannot tell what" in summary("[{}]")[0]
 
 
 @pytest.mark.speech

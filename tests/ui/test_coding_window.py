@@ -277,7 +277,7 @@ def test_units_are_frozen_by_key_once_it_is_said_who_speaks(
     open_coding: Open, unsaid: Path
 ) -> None:
     coding = open_coding(of=unsaid)
-    assert "The speakers are not set yet" in coding.window.notices.text.text()
+    assert "The speakers have not been set yet" in coding.window.notices.text.text()
     keys(coding, "Ctrl+Shift+F")
     assert coding.desk.field.no.hasFocus()
     keys(coding, "Return")

@@ -163,13 +163,17 @@ def test_a_pending_restart_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ("known", "state", "text"),
     [
         (Computer(), "busy", "Checking"),
-        (Computer(held=EVERYTHING), "ok", "are switched off during a session"),
+        (Computer(held=EVERYTHING), "ok", "are turned off during a session"),
         (Computer(80, held=EVERYTHING), "ok", "Battery 80\N{NO-BREAK SPACE}%, plugged in."),
-        (Computer(80, False, EVERYTHING), "warn", "Plug it in for a long session."),
+        (Computer(80, False, EVERYTHING), "warn", "Plug the computer in for a long session."),
         (Computer(31, False, EVERYTHING), "warn", "Plug the computer in."),
-        (Computer(held=frozenset({"screen"})), "warn", "labapp cannot switch off sleep on"),
-        (Computer(held=frozenset({"sleep"})), "warn", "labapp cannot switch off the screen saver"),
-        (Computer(held=frozenset()), "warn", "labapp cannot switch off sleep and the screen saver"),
+        (Computer(held=frozenset({"screen"})), "warn", "labapp cannot turn off sleep mode on"),
+        (Computer(held=frozenset({"sleep"})), "warn", "labapp cannot turn off the screen saver"),
+        (
+            Computer(held=frozenset()),
+            "warn",
+            "labapp cannot turn off sleep mode and the screen saver",
+        ),
         (Computer(held=EVERYTHING, restart=True), "warn", "Restart the computer"),
     ],
 )

@@ -101,7 +101,7 @@ def test_what_is_written_and_what_is_not_in_it_is_told(
     assert work.panel.state.text().startswith("Written: ")
     work.panel.export_requested.emit(ExportWanted("srt", "none", out))
     assert done(work, qtbot) == []
-    assert "exists already" in work.panel.state.text()
+    assert "already exists" in work.panel.state.text()
 
 
 def test_a_file_changes_what_was_told_and_only_after_a_click(
@@ -111,7 +111,7 @@ def test_a_file_changes_what_was_told_and_only_after_a_click(
     panel = work.panel
     panel.import_requested.emit(ImportWanted(out))
     assert done(work, qtbot) == []
-    assert "changes nothing" in panel.state.text()
+    assert "would change nothing" in panel.state.text()
     assert panel.foot.isHidden()
     before, texts = marks_in(session), dict(coding.files.texts)
     unit = next(u.id for u in coding.units if u.id in texts and texts[u.id].text)

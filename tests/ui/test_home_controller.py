@@ -62,7 +62,7 @@ def test_a_wrong_study_file_is_told_until_a_right_one_is_chosen(
     in_place = home.view.study.making.check_result
     assert "line 2, flow" in in_place.text()
     assert "line 2" not in home.view.error.title.text(), "told once, in place"
-    assert "wrong.yaml cannot be used: it has" in home.view.error.title.text()
+    assert "wrong.yaml has 3 faults and cannot be used" in home.view.error.title.text()
     assert not home.view.ready.start_button.isEnabled()
     rows = home.view.ready.rows
     qtbot.wait(400)  # levels, models and pictures are looked at all the time
@@ -92,7 +92,9 @@ def test_a_check_leaves_the_window_free(
     assert making.check.text() == "Checking …"
     assert not making.check.isEnabled()
     go_on.set()
-    qtbot.waitUntil(lambda: making.check_result.text() == "The study is in order.", timeout=30_000)
+    qtbot.waitUntil(
+        lambda: making.check_result.text() == "No problems were found in the study.", timeout=30_000
+    )
     assert making.check.isEnabled()
     making.check.click()
     home.choose_study("quickstart")
@@ -383,7 +385,7 @@ def test_the_participant_sees_when_sound_is_recorded(
     top = session.participant.top
     assert top._recording.text() == "Not recording yet. Recording starts when you agree."
     session.console.refresh()
-    assert session.console.header.recording.text() == "○ sound begins after consent"
+    assert session.console.header.recording.text() == "○ sound starts after consent"
     session.opened.give_consent("Ada Lovelace")
     assert top._recording.text() == "Recording"
     session.console.refresh()

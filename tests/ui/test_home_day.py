@@ -89,20 +89,20 @@ def test_a_list_that_is_none_is_refused_with_its_line(study: Path, wrong: str) -
 
 def test_the_length_says_when_a_session_ends() -> None:
     row = checklist.length_row(45, datetime(2026, 1, 2, 23, 30))
-    assert row.text == "About 45 min, until 00:15 if it starts now."
+    assert row.text == "About 45 min. If it starts now, it ends at 00:15."
     assert checklist.length_row(None, datetime(2026, 1, 2)).text == ""
 
 
 def test_the_further_rows_hold_nothing_up(home: HomeController, study: Path, qtbot: QtBot) -> None:
     home.choose_study(str(study))
     home._slow_checks()
-    assert text_of(home, LENGTH).startswith("About 45 min, until ")
+    assert text_of(home, LENGTH).startswith("About 45 min. If it starts now, it ends at ")
     assert text_of(home, LOUDSPEAKER) == "Not tested."
     assert (
         text_of(home, BACKUP)
-        == "No folder is chosen. There is only one copy of each finished session."
+        == "No backup folder has been chosen, so there is only one copy of each finished session."
     )
-    qtbot.waitUntil(lambda: "switch off" in text_of(home, COMPUTER), timeout=10_000)
+    qtbot.waitUntil(lambda: "turn off" in text_of(home, COMPUTER), timeout=10_000)
     for key in (LENGTH, LOUDSPEAKER, BACKUP, COMPUTER, ITEMS):
         assert key not in checklist.NEEDED
 
@@ -146,7 +146,7 @@ def test_a_finished_session_is_copied_by_itself(
     assert not home.backup.running
     home.session.opened.runner.send(EndSession("tired"), Source.MODERATOR)
     home.session.console.done_requested.emit()
-    done = f"{disk} has a copy of the finished session."
+    done = f"{disk} contains a copy of the finished session."
     qtbot.waitUntil(lambda: text_of(home, BACKUP) == done, timeout=60_000)
     assert ready.rows[BACKUP].icon.state == "ok"
     assert (disk / "sessions" / path.parent.name / path.name / "journal.sqlite").is_file()
@@ -172,7 +172,7 @@ def test_what_waits_is_said_and_copied_once_the_disk_is_back(
     assert ready.backup.text() == "Choose the folder…", "it may be connected elsewhere"
     disk.with_name("away").rename(disk)
     home.lists.refresh()
-    done = f"{disk} has a copy of all 2 finished sessions."
+    done = f"{disk} contains a copy of all 2 finished sessions."
     qtbot.waitUntil(lambda: text_of(home, BACKUP) == done, timeout=60_000)
     withdraw(paths[0], tmp_path / "private", delete=True)
     assert not list(disk.rglob("*P01*"))
@@ -194,7 +194,7 @@ def test_what_cannot_be_copied_is_said_and_not_tried_for_ever(
     home = open_home()
     qtbot.waitUntil(lambda: not home.view.error.isHidden(), timeout=60_000)
     assert "The copy differs from the session" in home.view.error.text.text()
-    assert text_of(home, BACKUP) == f"{disk} has no copy of 1 session yet."
+    assert text_of(home, BACKUP) == f"1 session has not been copied to {disk} yet."
     home.view.error.hide()
     with qtbot.waitSignal(home.backup._looked):
         home.lists.refresh()

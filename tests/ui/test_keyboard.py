@@ -148,20 +148,22 @@ def test_a_note_borrows_the_keyboard(
     assert table.console.isActiveWindow()
     assert field.hasFocus()
     assert table.said[0] == "The moderator is using the keyboard."
-    assert "Enter saves, Esc gives it back" in table.said[1]
+    assert "Press Enter to save, or Esc to give it back" in table.said[1]
     table.type(table.console, "hm")
     table.press(table.console, key)
     QApplication.processEvents()
     assert table.participant.isActiveWindow()
     # The key that ended it is still down: nothing counts yet.
     assert table.given == [("moderator", "note")]
-    assert table.said[1].startswith("The participant gets the keyboard once")
+    assert table.said[1].startswith("The participant gets the keyboard back once")
     table.release(table.participant, key)
     assert table.given == [("moderator", "note"), ("participant", why)]
     assert table.said == ("", "")
     assert table.room.count("note.added") == notes
     assert field.text() == left
-    assert (table.console.notes.legend.text() == "Not saved: Ctrl+N continues") == bool(left)
+    assert (table.console.notes.legend.text() == "Not saved. Press Ctrl+N to continue") == bool(
+        left
+    )
 
 
 def test_after_a_while_without_a_key_it_goes_back_and_the_note_stays(
@@ -173,7 +175,7 @@ def test_after_a_while_without_a_key_it_goes_back_and_the_note_stays(
     qtbot.waitUntil(table.participant.isActiveWindow, timeout=3000)
     assert table.given == [("moderator", "note"), ("participant", "idle")]
     assert table.console.notes.input.text() == "unfinis"
-    assert table.console.notes.legend.text() == "Not saved: Ctrl+N continues"
+    assert table.console.notes.legend.text() == "Not saved. Press Ctrl+N to continue"
     table.keyboard._idle.setInterval(keyboard.IDLE_MS)
     table.chord(Qt.Key.Key_N, CONTROL)
     table.type(table.console, "hed")
@@ -276,7 +278,7 @@ def test_a_window_system_that_refuses_is_told(
     qtbot.waitUntil(lambda: table.keyboard.standing.where == "refused", timeout=2000)
     assert table.said == (
         "Please click here to use the keyboard.",
-        "The system keeps the keyboard here: click into the participant’s window.",
+        "The system is holding the keyboard here. Click in the participant’s window.",
     )
     monkeypatch.undo()
     table.participant.activateWindow()  # the click
@@ -320,7 +322,7 @@ def test_on_one_screen_the_console_in_front_takes_view_and_keyboard(
     table.chord(Qt.Key.Key_M, CONTROL | shift)
     qtbot.waitUntil(table.console.isActiveWindow)
     assert table.given == [("moderator", "console")]
-    assert table.said[1].startswith("The participant sees nothing and has no keyboard")
+    assert table.said[1].startswith("The participant sees nothing and cannot type")
     table.click(table.console.notes.input)
     table.type(table.console, "x")
     table.press(table.console, Qt.Key.Key_Return)
@@ -350,7 +352,7 @@ def test_on_one_screen_the_console_stays_in_front_when_the_end_is_taken_back(
     table.keyboard.follow(finished=False)
     QApplication.processEvents()
     assert table.console.isActiveWindow(), "Continue is there"
-    assert table.said[1].startswith("The participant sees nothing and has no keyboard")
+    assert table.said[1].startswith("The participant sees nothing and cannot type")
     table.chord(Qt.Key.Key_M, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(table.participant.isActiveWindow)
     assert table.said == ("", "")

@@ -140,8 +140,8 @@ def sounding(open_room: OpenRoom, qtbot: QtBot) -> Sounding:
     ("sounds", "words", "headline"),
     [
         ("quiet", "Nobody is speaking", "Silent for"),
-        ("zeros", "No signal at all between words: a noise gate", "No signal"),
-        ("clipping", "Too loud: the sound is cut off", "Too loud"),
+        ("zeros", "No signal at all between words: a noise gate is on", "No signal"),
+        ("clipping", "Too loud: the sound is being cut off", "Too loud"),
     ],
 )
 def test_what_the_microphone_hears(
@@ -273,7 +273,7 @@ def test_every_alarm_says_what_to_do() -> None:
     assert not alarms.TODO.keys() & alarms.SAYS_WHAT_TO_DO
 
 
-def event_of(raised: AlarmRaised, seq: int = 1) -> Event:
+def event_of(raised: AlarmRaised | AlarmCleared, seq: int = 1) -> Event:
     return Event(
         seq, 1, 0, "2026-01-01T00:00:00Z", "program", raised.kind, raised.version, None, None, None,
         raised.as_dict(),
@@ -293,14 +293,23 @@ def test_every_alarm_has_a_sentence_and_a_deviation(code: str) -> None:
     assert "This is so." in log.lines()[-1][1]
 
 
-def test_two_full_quotas_are_two_alarms() -> None:
-    standing = alarms.Alarms()
-    for seq, quota in enumerate(("experts", "young"), start=1):
-        full = AlarmRaised("quota_full", f"The quota “{quota}” is full.")
-        standing.apply(event_of(full, seq))
-    assert [alarm.sentence for alarm in standing.visible()] == [
-        "The quota “young” is full.", "The quota “experts” is full.",
-    ]  # fmt: skip
+@pytest.mark.parametrize("code", [*alarms.RAISED, "of_a_package"])
+def test_alarms_of_a_code_about_two_things_are_two_and_each_has_its_end(code: str) -> None:
+    """Such as those of two quotas."""
+    standing, log = alarms.Alarms(), DeviationLog()
+
+    def tell(seq: int, payload: AlarmRaised | AlarmCleared) -> set[str]:
+        event = event_of(payload, seq)
+        standing.apply(event)
+        log.apply(event)
+        return {alarm.detail for alarm in standing.visible()}
+
+    for seq, about in enumerate(("experts", "young"), start=1):
+        assert about in "".join(tell(seq, AlarmRaised(code, f"It is {about}.", about=about)))
+    again = AlarmRaised(code, "It is still experts.", about="experts")
+    assert tell(3, again) == {"It is still experts.", "It is young."}
+    assert tell(4, AlarmCleared(code)) == {"It is still experts.", "It is young."}
+    assert tell(5, AlarmCleared(code, "young")) == {"It is still experts."}
 
 
 def test_no_end_of_an_alarm_is_lost(sounding: Sounding) -> None:
@@ -383,7 +392,7 @@ def test_what_happens_is_listed_with_its_time_and_length(desk: Desk) -> None:
         ("0:15", "Sound lost: the computer was too slow, 0.5 s"),
         ("0:15", "Microphone unplugged: Jabra: unplugged, 0:07"),
         ("0:22", "Disk almost full: 12 MB free, 0:03"),
-        ("0:22", "Participant’s window had no keyboard, 0:03"),
+        ("0:22", "Participant’s window lost the keyboard, 0:03"),
         ("0:25", "Participant wanted to stop: pressed Escape, 0:00"),
         ("0:25", "Part skipped: Tutorial"),
         ("0:25", "Part skipped: Before practice"),
@@ -404,7 +413,7 @@ def test_the_times_without_keyboard_are_one_line(desk: Desk) -> None:
         desk.runner.emit(WindowFocus(focused=True))
         desk.wait(3)
     notes = desk.console.notes
-    shown = "Participant’s window had no keyboard: 3 times, 0:06 in all"
+    shown = "Participant’s window lost the keyboard: 3 times, 0:06 in all"
     assert lines(notes.deviations)[-1] == ("0:10", shown)
     assert sum("keyboard" in text for _, text in lines(notes.deviations)) == 1
     kinds = [deviation.kind for deviation in desk.console.state.deviations.deviations]
@@ -461,7 +470,7 @@ def test_what_is_sent_to_other_devices_is_told_and_only_then(desk: Desk) -> None
     desk.runner.emit(LslOpened("6a", ("labapp-events",), "1.18"))
     desk.console.refresh()
     assert not fact.isHidden()
-    assert fact.full() == "! nobody receives"
+    assert fact.full() == "! no receiver"
     streams.received = True
     for _ in range(SECOND_TICKS):
         desk.console.refresh()

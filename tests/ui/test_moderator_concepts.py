@@ -189,7 +189,7 @@ def test_what_came_otherwise_than_foretold_is_asked_about_after_the_stage(watch:
     watched.refresh()
     name = part.repaired.class_(came).name
     assert (
-        f"Picture 1, size → small: you expected {other.name}, and the model said {name}. "
+        f"Picture 1, size → small: you expected {other.name}, but the model said {name}. "
         "How do you explain that?" in watched.told
     )
     assert watched.console.mirror.title.full() == "Stage 1, grid · The grid"
@@ -217,8 +217,8 @@ def test_a_stage_in_a_line_and_all_of_it_in_german(watch: Watch) -> None:
             "4 pictures",
             "4 concepts",
             "correct what is wrong",
-            f"the model is right about {accuracy}\N{NO-BREAK SPACE}%",
-            "answers forecast in 2 of them",
+            f"the model is right in {accuracy}\N{NO-BREAK SPACE}%",
+            "answer forecast in 2 pictures",
             "at most 60 s each",
         ]
     )
@@ -301,7 +301,7 @@ def test_the_console_tells_truth_and_answers(stage, consoles):
     name = part.explained.names[photo.truth]
     assert f"Correct: {photo.options.index(photo.truth) + 1} · {name}" in facts.text
     assert f"The model predicts: {right} ✓" in facts.text
-    assert "Confident about that: 4 of 5" in facts.text
+    assert "Confident about it: 4 of 5" in facts.text
     assert "Correct class: –" in facts.text
     row = next(view for view in console.plan.list.views if view.row.title == "Stage 1")
     assert (row.row.detail, row.progress) == ("Tiny, set 1", "1 / 4")
@@ -407,7 +407,7 @@ def test_the_warm_up_is_told_beside_the_screen(warm_up):
         "The prediction is: wrong ✓",
         "Prediction is correct: no, fairly sure",
         "First mistake: colour ✓",
-        "Handed in: right.",
+        "Submitted: correct.",
     ]
     send(Next())
     send(ShowQuestion())
@@ -415,7 +415,7 @@ def test_the_warm_up_is_told_beside_the_screen(warm_up):
         send(Judge(question, value, "mouse"))
     send(HandIn())
     console.refresh()
-    assert facts.text.endswith("Handed in: not right.")
+    assert facts.text.endswith("Submitted: incorrect.")
 
 
 @pytest.mark.parametrize("task", list(KIND_OF))

@@ -169,7 +169,10 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     desk.room.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
     desk.level = SILENT
     desk.wait(1)
-    assert (voice.headline.text(), voice.detail.text()) == ("Silent", "Nobody needs to speak now.")
+    assert (voice.headline.text(), voice.detail.text()) == (
+        "Silent",
+        "Nobody needs to speak at the moment.",
+    )
     assert voice.prompt.isHidden()  # the consent form is read, not thought aloud about
     skip_to(desk.room, "practice")
     desk.level = HEARD
@@ -181,7 +184,7 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     desk.level = replace(SILENT)
     desk.wait(20)
     assert voice.headline.text() == "Silent for 18 s"
-    assert voice.prompt.text() == "Say: “Please keep talking”\nF8 records that you said it"
+    assert voice.prompt.text() == "Say: “Please keep talking”\nPress F8 to record that you said it"
     assert voice.prompt.isVisible()
     qtbot.keyClick(desk.console.notes.input, Qt.Key.Key_F8)
     assert desk.room.last("prompt.given") == {"text": "Please keep talking"}
@@ -238,7 +241,7 @@ ON = Sound("Jabra", "ALSA", 48_000)
         (replace(HEARD, state="clipping"), ON, "Too loud", False),
         (replace(HEARD, state="lost"), ON, "Microphone unplugged", False),
         (HEARD, replace(ON, lost=True), "Microphone unplugged", False),
-        (replace(HEARD, problem="disk full"), ON, "Sound is not being written", False),
+        (replace(HEARD, problem="disk full"), ON, "Sound is not being saved", False),
         (None, Sound(off="chosen"), "No sound", False),
         (None, ON, "Not recording", False),
     ],
@@ -305,7 +308,7 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     desk.runner.emit(AudioState("zeros", 0))
     desk.runner.emit(AlarmRaised("decoder_slow", "one in a hundred takes 40 ms or more"))
     assert [a.split(":")[0] for a in desk.alarms()] == [
-        "The microphone gives no signal at all", "Screen DP-1 was unplugged",
+        "There is no signal at all from the microphone", "Screen DP-1 was unplugged",
         "The microphone was unplugged",
         "The participant wants to stop",
     ]  # fmt: skip
@@ -315,7 +318,7 @@ def test_alarms_come_stand_and_are_dismissed(desk: Desk, qtbot: QtBot) -> None:
     assert desk.console.alarms.more.isHidden()
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(desk.console.alarms.chips[0].button, Qt.MouseButton.LeftButton)
-    stop = "The participant wants to stop: pressed Escape; ask, then click Pause or End"
+    stop = "The participant wants to stop: pressed Escape. Ask them, then click Pause or End"
     assert stop in desk.alarms(), "a double click dismisses one"
     assert len(desk.alarms()) == 4
     assert desk.console.header.recording.text() == "! no microphone"

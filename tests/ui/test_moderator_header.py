@@ -206,7 +206,7 @@ def test_somebody_who_withdraws_says_that_the_data_are_kept(desk: Desk, qtbot: Q
         "debriefed": False,
     }
     desk.wait(0)
-    assert header.recording.text() == "■ withdrawn, the data are kept"
+    assert header.recording.text() == "■ withdrawn, data are kept"
 
 
 def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtBot) -> None:
@@ -222,7 +222,7 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
             "sound",
             "answers",
             "the name or signature",
-            "a note remains, which says that P01 withdrew",
+            "a note that P01 withdrew",
         ):
             assert deleted in asked.detail.text()
         qtbot.keyClick(asked.no, Qt.Key.Key_Escape)  # the first time
@@ -243,7 +243,7 @@ def test_deleting_is_asked_twice_and_says_what_it_deletes(desk: Desk, qtbot: QtB
     }
     desk.wait(0)
     said = header.recording.text()
-    assert said == "■ withdrawn, the data are deleted when you close"
+    assert said == "■ withdrawn, data will be deleted when you close"
     assert header.done.isVisible()
 
 

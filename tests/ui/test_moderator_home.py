@@ -91,9 +91,7 @@ def test_start_says_why_not(window: HomeWindow) -> None:
     fill(view)
     view.set_checklist([checklist.consent_row("[your institution]"), checklist.disk_row(5)])
     assert not view.ready.start_button.isEnabled()
-    assert (
-        view.ready.why.text() == "To start, you still need room on the disk and the consent text."
-    )
+    assert view.ready.why.text() == "To start, you still need disk space and the consent text."
     assert view.ready.rows["consent"].icon.state == "missing"
     assert "Fill in [your institution]" in view.ready.rows["consent"].text.text()
 
@@ -417,7 +415,10 @@ def test_nothing_is_cut_off_at_the_side_of_the_smallest_window(
         qtbot.addWidget(window)
         window.show()
         fill(window.view)
-        warning = "The microphone gives no signal at all: muted, or not permitted by the system."
+        warning = (
+            "There is no signal at all from the microphone: it is muted, "
+            "or the system is blocking it."
+        )
         window.view.set_checklist([ChecklistRow(key, "missing", warning) for key in ORDER])
         window.resize(*fitting.HOME)
         for page in range(window.view.pages.count()):

@@ -68,7 +68,7 @@ def test_the_plan_says_what_is_left_of_the_planned_length(timed: Desk) -> None:
     assert timed.console.plan.length.text() == "about 15 of 40 min left"
     timed.wait(60 * 18)
     times(timed)
-    assert timed.console.plan.length.text() == "3 min over the planned 40"
+    assert timed.console.plan.length.text() == "3 min over the planned 40 min"
 
 
 def test_a_study_without_a_planned_length_says_nothing_of_it(desk: Desk) -> None:

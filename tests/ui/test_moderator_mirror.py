@@ -266,7 +266,7 @@ def test_the_mirror_does_not_call_kept_what_is_deleted(desk: Desk) -> None:
     desk.runner.send(EndSession("withdraws", "delete"), Source.MODERATOR)
     desk.console.refresh()
     assert desk.console.mirror.facts.text.endswith(
-        "Nothing that was recorded is kept once you close the console."
+        "Everything recorded is deleted when you close the console."
     )
 
 
@@ -608,7 +608,9 @@ def test_an_unplugged_screen_is_an_alarm_on_the_console_and_an_event(
     console.refresh()
     assert room.last("screen.changed")["screen"] == "second"
     said = console.alarms.chips[0].text.text()
-    assert said.startswith("Screen second was unplugged: one screen is left. Plug it in again")
+    assert said.startswith(
+        "Screen second was unplugged: one screen is left. Plug the screen back in"
+    )
     setup.watcher.detach()
 
 

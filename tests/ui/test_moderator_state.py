@@ -138,9 +138,12 @@ def test_the_sentences_of_the_alarms_differ() -> None:
     said = [shown((1, raised))[0] for raised, _ in CLEARED_BY]
     said += shown((1, AudioGap("f", 0, 480, "overflow")))
     assert len(set(said)) == len(said) == 11
-    assert "480 frames, filled with silence (the computer was too slow)" in said[-1]
-    assert said[-2] == "The participant wants to stop: pressed Escape; ask, then click Pause or End"
-    assert "muted, or not permitted" in said[6]
+    assert "480 frames, replaced with silence (the computer was too slow)" in said[-1]
+    assert (
+        said[-2]
+        == "The participant wants to stop: pressed Escape. Ask them, then click Pause or End"
+    )
+    assert "muted, or the system is blocking it" in said[6]
 
 
 def test_one_state_of_the_voice_replaces_another() -> None:
@@ -159,29 +162,29 @@ def test_exact_silence_after_a_voice_is_a_noise_gate_and_no_alarm() -> None:
     # Another microphone has to be heard first.
     lost, back = AudioDeviceLost("Jabra", "unplugged"), AudioDeviceBack("Jabra")
     said = shown(*enumerate([heard, lost, back, zeros], start=1))
-    assert "muted, or not permitted" in said[0]
+    assert "muted, or the system is blocking it" in said[0]
 
 
 def test_the_gap_of_a_lost_microphone_is_no_second_alarm() -> None:
     assert shown((1, AudioGap("f", 0, 48_000, "device_lost"))) == []
 
 
-FAULT = "Tell the participant that the computer was at fault"
+FAULT = "Tell the participant that it was the computer’s fault"
 
 CHANGED = "The computer’s clock was changed: back by 2:00:00"
 
 STALLS: list[tuple[Payload, str]] = [
     (
         ProgramStalled("program", NS, 20 * NS, 0, True),
-        f"The program froze for 20.0 s: that time is left out. {FAULT}",
+        f"The program froze for 20.0 s: that time is not counted. {FAULT}",
     ),
     (
         ProgramStalled("computer", NS, 20 * NS, 0, False),
-        f"The computer froze for 20.0 s: that time counts. {FAULT}",
+        f"The computer froze for 20.0 s: that time still counts. {FAULT}",
     ),
     (
         ProgramStalled("computer", NS, 0, 600 * NS, False),
-        f"The computer slept for 10:00: that time is left out. {FAULT}",
+        f"The computer slept for 10:00: that time is not counted. {FAULT}",
     ),
     (
         ProgramStalled("recorder", NS, 3 * NS),
@@ -190,7 +193,7 @@ STALLS: list[tuple[Payload, str]] = [
     (ClockChanged(-7200.0), f"{CHANGED}. The session’s times are not affected"),
     (
         ClockChanged(-7200.0, certain=False),
-        f"{CHANGED} or more. How long the interruption lasted is not known",
+        f"{CHANGED} or more. The length of the interruption is unknown",
     ),
 ]
 
@@ -231,7 +234,7 @@ def test_a_dismissed_alarm_comes_back_when_it_is_raised_again() -> None:
     assert alarms.visible() == []
     alarms.apply(again)
     assert [alarm.detail for alarm in alarms.visible()] == [
-        "tried to close the window; ask, then click Pause or End"
+        "tried to close the window. Ask them, then click Pause or End"
     ]
 
 
@@ -443,7 +446,7 @@ def test_what_is_still_checked_is_said_only_when_nothing_is_wrong() -> None:
     assert checklist.readiness([busy]).why == "One moment. Still checking the models."
     assert checklist.readiness([busy, wrong]).why == "To start, you still need the consent text."
     assert checklist.readiness([ChecklistRow("disk", "missing", ""), wrong]).why == (
-        "To start, you still need room on the disk and the consent text."
+        "To start, you still need disk space and the consent text."
     )
 
 
@@ -464,8 +467,8 @@ def test_ids_of_another_form_do_not_confuse_the_proposal() -> None:
     ("label", "session", "state", "words"),
     [
         ("P03", "1", "missing", "P03 is taken. The next free id is P04."),
-        ("P03", "2", "ok", "has had session 1 already"),
-        ("", "1", "missing", "Type an id such as P01"),
+        ("P03", "2", "ok", "has already had session 1"),
+        ("", "1", "missing", "Type an id, for example P01"),
         ("P3", "1", "missing", "look like P01"),
         ("P00", "1", "missing", "look like P01"),
         ("anna", "1", "missing", "look like P01"),
@@ -487,7 +490,7 @@ def test_participants(label: str, session: str, state: str, words: str) -> None:
     [
         ("required", Microphone(None), "missing", True, "needs sound"),
         ("optional", Microphone(None), "warn", False, "without sound"),
-        ("off", Microphone(None), "ok", False, "records no sound"),
+        ("off", Microphone(None), "ok", False, "does not record sound"),
         ("required", Microphone("m", heard=True, state="heard"), "ok", False, "heard"),
         ("optional", Microphone("m", state="silent"), "warn", True, "say something"),
         ("required", Microphone("m"), "busy", True, "say something"),
@@ -496,14 +499,14 @@ def test_participants(label: str, session: str, state: str, words: str) -> None:
             Microphone("m", state="zeros"),
             "missing",
             True,
-            "No signal at all",
+            "no signal at all",
         ),
         ("required", Microphone("m", heard=True, state="zeros"), "warn", False, "noise gate"),
         ("required", Microphone("m", state="clipping"), "warn", True, "Too loud"),
         ("required", Microphone("m", heard=True, state="clipping"), "warn", False, "Too loud"),
         ("optional", Microphone("m", problem="It is gone."), "missing", True, "It is gone."),
         ("optional", Microphone(None, state="unknown"), "busy", True, "Checking"),
-        ("off", Microphone(None, state="unknown"), "ok", False, "records no sound"),
+        ("off", Microphone(None, state="unknown"), "ok", False, "does not record sound"),
         ("optional", Microphone(None, problem="No PortAudio."), "warn", False, "No PortAudio."),
         ("required", Microphone(None, problem="No PortAudio."), "missing", True, "No PortAudio."),
     ],
@@ -588,7 +591,7 @@ def test_who_withdrew_or_took_part_elsewhere_is_refused() -> None:
     rows = [checklist.participant_row(P, {}, label, "1", refused) for label in refused]
     assert [row.state for row in rows] == ["missing", "missing"]
     assert rows[0].text == "P01 withdrew from this study."
-    assert rows[1].text == "P02 took part in mnist-crowd, which is related."
+    assert rows[1].text == "P02 took part in the related study mnist-crowd."
     assert checklist.participant_row(P, {}, "P03", "1", refused).text == "This is the next free id."
 
 

@@ -58,7 +58,7 @@ def test_the_page_tells_the_study_and_its_models_in_no_order_of_the_plan(
     assert page.facts.text() == "quickstart, version 1  ·  sound optional"
     assert page.flow.text().replace("\xa0", " ").startswith("Consent  →  Tutorial  →  Practice")
     assert list(page.cards) == QUICKSTART
-    assert all(card.note.text() == "Drawing its pictures …" for card in page.cards.values())
+    assert all(card.note.text() == "Drawing the pictures …" for card in page.cards.values())
     decoder = load_package("sinelines/gt")
     window.view.study.set_sheet("sinelines/gt", traversals(decoder), facts_of(decoder.card))
     card = page.cards["sinelines/gt"]

@@ -150,7 +150,7 @@ def test_wants_to_stop_is_over_when_the_participant_goes_on(stage: Desk) -> None
         stage.wait(5)
         assert any("wants to stop" in text for text in stage.alarms())
         assert stage.console.header.elapsed.text() == before, "the clock stands"
-        assert stage.console.header.recording.text() == "‖ asked whether to stop"
+        assert stage.console.header.recording.text() == "‖ asking whether to stop"
         stage.runner.send(over, Source.MODERATOR)
         assert not any("wants to stop" in text for text in stage.alarms())
         stage.runner.send(Resume("on"), Source.MODERATOR)
@@ -328,7 +328,7 @@ def test_a_draft_survives_a_correction(noted: Desk, qtbot: QtBot) -> None:
     qtbot.mouseClick(notes.correction.take_back, LEFT)
     assert notes.input.text() == "half a note"
     noted.wait(1)
-    assert notes.legend.text() == "Not saved: Ctrl+N continues"
+    assert notes.legend.text() == "Not saved. Press Ctrl+N to continue"
 
 
 @pytest.mark.parametrize("place", [0, 1], ids=["own words", "a flag"])

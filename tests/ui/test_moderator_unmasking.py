@@ -380,7 +380,7 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
     assert facts.split("  ·  ") == [
         "4 images × 2 methods × 3 masks = 24 pictures",
         "5, 15, 45 % of the pixels visible",
-        "the rest as bright as the average picture",
+        "the rest at the average picture’s brightness",
         "pixels ranked by their score",
         "the model is right about 75.0\N{NO-BREAK SPACE}%",
         "500\N{NO-BREAK SPACE}ms blank between two pictures",

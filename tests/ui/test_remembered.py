@@ -308,7 +308,7 @@ def test_the_list_of_studies_is_grouped_described_and_searched(
     finder = combo.finder
     rows = [finder.list.item(row) for row in range(finder.list.count())]
     headings = [row.text() for row in rows if row not in finder.shown]
-    assert headings == ["Your studies", "Shipped studies", "Published studies, repeated"]
+    assert headings == ["Your studies", "Shipped studies", "Published studies (replications)"]
     assert len(finder.shown) == combo.count()
     for row in finder.shown[1:]:
         title, line, end = row.toolTip().split("\n")

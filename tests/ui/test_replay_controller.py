@@ -241,7 +241,7 @@ def test_loops_are_of_the_selection_or_the_unit_and_end_when_left(
     replay.loop_changed.connect(told.append)
     replay.notice.connect(notices.append)
     replay.toggle_loop()
-    assert notices == ["Select a stretch on the timeline first, or go to a unit."]
+    assert notices == ["First select a stretch on the timeline, or go to a unit."]
     replay.seek(22 * NS)
     replay.toggle_loop()
     assert player.loop == (20 * NS, 25 * NS)

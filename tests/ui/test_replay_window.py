@@ -436,7 +436,7 @@ def test_a_running_session_is_shown_up_to_now(recorded: Path, opened: Open) -> N
     with SessionFolder(recorded).lock():
         window = opened(0)
     assert "still running" in window.header.chips
-    assert "as it was when opened" in window.notices.text.text()
+    assert "as it was when you opened it" in window.notices.text.text()
     press_action(window, "to_end")
     assert window.controller.now_ns() == window.session.history.end_ns
 

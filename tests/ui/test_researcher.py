@@ -231,7 +231,9 @@ def test_where_nothing_opens_a_report_its_place_is_told(
     qtbot.addWidget(picture)
     picture.unopened.connect(told.append)
     qtbot.keyClick(picture, Qt.Key.Key_Return)
-    assert told == [f"No program on this computer opens such files. The file is at {path}"]
+    assert told == [
+        f"No program on this computer can open this kind of file. The file is at {path}"
+    ]
 
 
 def test_every_unit_of_a_metric_that_has_words_is_translated() -> None:
@@ -270,7 +272,7 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
     titles = [label.text() for label in page.results.findChildren(QLabel)]
     assert "Response time" in titles
     page.keep_in(kept)
-    assert "exists already" in page.state.text()
+    assert "already exists" in page.state.text()
     assert results == read_results(kept)
     page.formats["sav"].click()
     page.formats["xlsx"].click()
@@ -353,6 +355,11 @@ def test_a_phase_or_tag_is_chosen_and_phases_are_never_mixed_unasked(
             page.only.setCurrentIndex(at)
             page.only.activated.emit(at)
             assert page.only.currentText() == chosen
+        assert [each.id for each in page.sessions.lines] == paths, (
+            "the list is of the same sessions"
+        )
+        assert page.count.text().startswith(f"{len(paths)} session")
+        assert [str(path) for path in page.chosen()] == paths, "they are verified and exported"
         page.analyse.click()
         assert started[-1][1 : 1 + len(paths)] == paths
         assert " ".join(started[-1][3 + len(paths) :]) == words
@@ -548,7 +555,10 @@ def test_labels_come_from_what_the_sessions_declare(tmp_path: Path, qtbot: QtBot
     view = ResultsView()
     qtbot.addWidget(view)
     mean = MeanLine("lines", "", "all", "%", "", 6, 55.0, 7.0, None)
-    note = "Versions of this study have different labels. Those of the newest session are shown."
+    note = (
+        "Different versions of this study use different labels. "
+        "Those of the newest session are shown."
+    )
     for relabelled, shown in ((results.relabelled, True), (frozenset(), False)):
         view.show_results(replace(results, lines=(mean,), relabelled=relabelled), "lines")
         assert (note in [label.text() for label in view.findChildren(QLabel)]) is shown

@@ -53,7 +53,7 @@ def test_a_deposit_is_asked_for_by_every_option(qtbot: QtBot) -> None:
     assert form.state.text().startswith("Choose a licence.")
     form.license.setCurrentIndex(form.license.findData("CC0-1.0"))
     qtbot.mouseClick(form.go, Qt.MouseButton.LeftButton)
-    assert form.state.text() == "Name at least one creator."
+    assert form.state.text() == "Enter at least one creator."
     assert not form.voices.isEnabled()
     form.license.setCurrentIndex(form.license.findData("CC-BY-4.0"))
     form.creators.setPlainText("Curie, Marie\n\nNoether, Emmy; Göttingen\n")
@@ -82,7 +82,7 @@ def test_a_merge_is_asked_for_by_every_option(qtbot: QtBot) -> None:
     assert form.state.text() == "Choose the file first."
     form.file.setText("answers.sav")
     qtbot.mouseClick(form.go, Qt.MouseButton.LeftButton)
-    assert form.state.text().startswith("Say which column")
+    assert form.state.text().startswith("Enter the name of the column")
     form.by.setText("pid")
     form.session.setText("visit")
     form.missing.setText("NA, -9")
@@ -125,7 +125,7 @@ def test_answers_are_merged_by_the_window_and_an_error_keeps_what_was_typed(
     assert merged.answers == {"survey_age": 31}
     form.send()
     qtbot.waitUntil(form.go.isEnabled, timeout=PATIENCE_MS)
-    assert form.state.text() == "Nothing changed. These answers were merged before."
+    assert form.state.text() == "Nothing changed. These answers had already been merged."
 
 
 def test_a_label_is_level_with_the_boxes_next_to_it(qtbot: QtBot) -> None:

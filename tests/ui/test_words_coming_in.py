@@ -132,7 +132,7 @@ def test_the_window_sees_words_by_itself_and_lets_others_write(
         texts.put(Text(second, "theirs", (), "recogniser"))
     qtbot.waitUntil(lambda: desk.units.rows[1].text == "theirs", timeout=5000)
     assert desk.units.rows[0].text == "mine"
-    assert any("Words are arriving" in text for text in told)
+    assert any("Text is arriving" in text for text in told)
     coding.undo()
     assert desk.units.rows[0].text != "mine"
     assert desk.units.rows[1].text == "theirs"
@@ -143,7 +143,7 @@ def test_the_window_sees_words_by_itself_and_lets_others_write(
     coding.look()
     coding.undo()
     assert desk.units.rows[0].text == "somebody else’s"
-    assert "Somebody else has written these words meanwhile" in told[-1]
+    assert "Somebody else has changed these words in the meantime" in told[-1]
 
 
 @pytest.fixture

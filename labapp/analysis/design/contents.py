@@ -234,11 +234,12 @@ DEFINITIONS = {
         "is an analysis of variance with type III sums of squares and, within participants, also "
         "with the Greenhouse-Geisser correction. Otherwise, it is a linear mixed model with a "
         "random intercept for each participant (REML, Satterthwaite's degrees of freedom). "
-        "Intervals are 95 % intervals, but 90 % intervals for equivalence; those of standardised "
-        "effects come from noncentral distributions, and that of generalised eta squared is "
-        "computed from that of partial eta squared. d_z is the mean difference divided by the "
-        "standard deviation of the participants' differences; Hedges' g is divided by the standard "
-        "deviation within groups."
+        "Intervals are 95 % intervals, but 90 % intervals for eta squared, whose F test has one "
+        "side, and for equivalence; those of standardised effects come from noncentral "
+        "distributions, and that of generalised eta squared is computed from that of partial eta "
+        "squared. d_z is the estimated difference divided by the standard deviation of the "
+        "participants' own differences, pooled within groups if there are several; Hedges' g is "
+        "divided by the standard deviation within groups."
     )
 }
 
@@ -498,7 +499,7 @@ def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) ->
     kit.columns(ax, labels, beyond=0.55, fontsize=points_of(drawing.SMALL))
     kit.grid(ax)
     told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
-    title = " · ".join(filter(None, (analysis.outcome.label, analysis.outcome.group, told)))
+    title = " · ".join(filter(None, (analysis.outcome.label, told)))
     ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
     ax.set_ylabel(analysis.outcome.unit)
     ends = ends_of(analysis.outcome.unit)

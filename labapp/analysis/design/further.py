@@ -52,6 +52,7 @@ TRIMMED = 0.2
 RESAMPLES, SEED = 9_999, 1
 BAYES, YUEN = "Bayes factor, BF10", "t of 20 % trimmed means"
 PERMUTED, ALIGNED = "permutation of t", "F of aligned ranks"
+TAILS = "p is twice the smaller tail"
 NO_COVARIATES = "it is not defined with a covariate"
 ONE_BETWEEN = "with more than one factor between participants, they cannot be permuted freely"
 
@@ -260,7 +261,8 @@ def _permutation(
         ]
         error = np.sqrt(sum(squares) / df * float(np.square(weights) @ (1 / sizes)))
         value = sum(w * mean.squeeze(axis) for w, mean in zip(weights, means, strict=True))
-        return value / np.maximum(error, 1e-150)
+        # Rounded, so that samples that are equal but for the order of sums are ties.
+        return np.round(value / np.maximum(error, 1e-150), 9)
 
     given = tuple(samples) if exchanged else (np.concatenate(samples),)
     made = scipy.stats.permutation_test(
@@ -271,6 +273,8 @@ def _permutation(
     count = len(made.null_distribution)
     drawn = f"{count:,} permutations drawn at random, seed {SEED}"
     why = drawn if count == RESAMPLES else f"all {count:,} permutations"
+    if direction == TWO_SIDED:
+        why += f"; {TAILS}"
     return outcome(PERMUTED, float(t(*given)), None, float(made.pvalue), why=why)
 
 

@@ -70,7 +70,7 @@ t_ends <- function(t, df) {
   ends <- noncentral(function(at) suppressWarnings(pt(abs(t), df, at)), abs(t), sqrt(1 + t^2 / (2 * df)))
   if (t < 0) -rev(ends) else ends
 }
-f_ends <- function(F, df, dfe) vapply(c(0.975, 0.025), function(wanted) {
+f_ends <- function(F, df, dfe) vapply(c(0.95, 0.05), function(wanted) {
   share <- function(at) suppressWarnings(pf(F, df, dfe, at))
   if (share(0) <= wanted) return(0)
   to <- 1 + F * df

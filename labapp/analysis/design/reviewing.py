@@ -20,25 +20,30 @@ from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE
 from labapp.analysis.design.sections import deciding_tests, test_words
-from labapp.analysis.design.sources import MANIPULATION, UNDECLARED, answers_of
+from labapp.analysis.design.sources import MANIPULATION, UNDECLARED, Outcome, answers_of
 from labapp.analysis.inference import pearson, quantile
+from labapp.analysis.questionnaires import FAILED
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
-from labapp.base.report.labels import label_measure, labelled
+from labapp.analysis.wording import name_item
+from labapp.base.report.labels import labelled
 from labapp.base.report.listing import NONE, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
     Verbatim,
     decimal,
     details,
+    heading,
     join_parts,
     lines,
     paragraph,
+    supplement,
     table,
     two_lines,
 )
 
 WITHOUT, CORRELATION, ANSWERS = "without exclusions", "correlation", "answers by condition"
+PASSED_ONLY = "passed the manipulation check"
 CHI_SQUARE, FISHER, CRAMER = "chi-square", "Fisher's exact test", "Cramér's V"
 WITHIN = (
     "a check answered in words can only be tested between participants; here it needs numbers as "
@@ -72,10 +77,15 @@ class Review:
     without : tests of all sessions, in the order of those of the sessions that count; empty where
         nobody with values is excluded.
     n_all : participants of all sessions.
+    passed : tests of the participants who gave the right answer to every manipulation check that
+        has one; empty where all did, or no check has one.
+    n_passed : these participants.
     """
 
     without: tuple[Statistic, ...] = ()
     n_all: int = 0
+    passed: tuple[Statistic, ...] = ()
+    n_passed: int = 0
     correlations: tuple[Statistic, ...] = ()
     answered: tuple[Answered, ...] = ()
 
@@ -83,6 +93,7 @@ class Review:
     def rows(self) -> Iterator[Statistic]:
         """Every row."""
         yield from self.without
+        yield from self.passed
         yield from self.correlations
         for check in self.answered:
             yield from check.rows
@@ -99,9 +110,12 @@ def review(results: StudyAnalyses, counted: Tables) -> Review:
     n_all = _count_people(everybody)
     if n_all <= _count_people(declared):
         everybody = []  # nobody who is excluded has a value
+    passed = _passed(results, counted) if declared else []
     return Review(
-        tuple(_without(everybody)),
+        tuple(_tests_again(everybody, WITHOUT)),
         n_all,
+        tuple(_tests_again(passed, PASSED_ONLY)),
+        _count_people(passed),
         tuple(correlations(results.study, declared)),
         tuple(answers_by_condition(results.declaration, counted)),
     )
@@ -119,21 +133,35 @@ def _count_people(analyses: Iterable[Analysis]) -> int:
     return len(people)
 
 
-def _without(analyses: Iterable[Analysis]) -> Iterator[Statistic]:
+def _passed(results: StudyAnalyses, counted: Tables) -> list[Analysis]:
+    """The analyses without people who gave a wrong answer to a manipulation check."""
+    names = results.declaration.analysis.outcomes.manipulation_checks
+    answers = [answers_of(counted, name) for name in names]
+    failed = {who for rows in answers for who in rows.loc[rows["check"] == FAILED, PARTICIPANT]}
+    people = counted.participants
+    if not failed or failed >= set(people[PARTICIPANT]):
+        return []
+    kept = people.assign(included=~people[PARTICIPANT].isin(failed))
+    tables = Tables.of(counted.small() | {"participants": kept}, people.iloc[:0]).included()
+    made = analyse(tables, read_declaration(tables, results.study), by_trials=False)
+    return declared_outcomes(made)
+
+
+def _tests_again(analyses: Iterable[Analysis], kind: str) -> Iterator[Statistic]:
     """The tests of terms, contrasts and equivalence, as rows of their own kind."""
     for analysis in analyses:
         contrasts = (*analysis.select(CONTRAST), *analysis.select(EQUIVALENCE))
         for row in (*deciding_tests(analysis), *contrasts):
             if row.p is not None:
-                yield replace(row, kind=WITHOUT, model_name=row.kind, analysis=None)
+                yield replace(row, kind=kind, model_name=row.kind, analysis=None)
 
 
 def correlations(study: str, analyses: Sequence[Analysis]) -> Iterator[Statistic]:
     """Pearson's r of every two outcomes over the participants' means, with Fisher's interval. The
     means are over all that a participant met; differences between groups are in them."""
-    means = {each.outcome.name: each.frame.groupby(PARTICIPANT)[VALUE].mean() for each in analyses}
-    for first, other in combinations(means, 2):
-        both = pd.concat([means[first], means[other]], axis=1, join="inner").dropna()
+    means = [(each.outcome, each.frame.groupby(PARTICIPANT)[VALUE].mean()) for each in analyses]
+    for (first, of_first), (other, of_other) in combinations(means, 2):
+        both = pd.concat([of_first, of_other], axis=1, join="inner").dropna()
         test = pearson(*(both.iloc[:, at].to_numpy(np.float64) for at in (0, 1)))
         n = len(both)
         low = high = None
@@ -141,9 +169,14 @@ def correlations(study: str, analyses: Sequence[Analysis]) -> Iterator[Statistic
             half = quantile(None) / sqrt(n - 3)
             low, high = (tanh(atanh(test.statistic) + sign * half) for sign in (-1, 1))
         yield replace(
-            test, study=study, kind=CORRELATION, quantity=first, compared_with=other, n=n,
-            low=low, high=high, ours=True,
+            test, study=study, kind=CORRELATION, quantity=_reference(first),
+            compared_with=_reference(other), n=n, low=low, high=high, ours=True,
         )  # fmt: skip
+
+
+def _reference(outcome: Outcome) -> str:
+    """The name of an outcome in a row of two, with its task where several have it."""
+    return f"{outcome.group}.{outcome.name}" if outcome.shared else outcome.name
 
 
 def answers_by_condition(declaration: Declaration, counted: Tables) -> Iterator[Answered]:
@@ -204,41 +237,94 @@ def review_sections(
     """The tables of one study. figures: those of the residuals."""
     for check in reviewed.answered:
         yield from _answered(check)
+    if reviewed.passed:
+        caption = sentence("review.passed", n=reviewed.n_passed)
+        yield _compared(results, reviewed.passed, "Passed the check", caption)
     if reviewed.without:
-        yield _compared(results, reviewed)
+        caption = sentence("review.without", n=reviewed.n_all)
+        yield _compared(results, reviewed.without, "All sessions", caption)
     if reviewed.correlations:
-        yield _correlations(reviewed.correlations, results)
-    if shown := join_parts(figures):
-        yield details("Residuals of the declared outcomes", shown)
+        shown = _correlations(reviewed.correlations, results)
+        yield from supplement([heading(4, "Correlations among outcomes"), shown])
+    if plots := join_parts(figures):
+        yield details("Residuals of the declared outcomes", plots)
 
 
 def _answered(check: Answered) -> Iterator[Html]:
-    of = f"{check.item}, {check.factor}"
+    item, options = name_item(check.item)
+    of = f"{item}, {labelled(check.factor)}"
     told = lines(
-        sentence("review.association", row=row, exact=row.test == FISHER) if row.p is not None
-        else row.why for row in check.rows
+        _association_words(row) if row.p is not None else row.why for row in check.rows
     )  # fmt: skip
     if check.counts.empty:
         yield paragraph(told)
         return
-    answers = [Verbatim(name) for name in check.counts.columns]
+    given = list(map(str, check.counts.columns))
+    answers = sorted(given, key=[*options, *given].index)
     rows = [
         (Verbatim(level), *(str(n) for n in counts))
-        for level, counts in zip(check.counts.index, check.counts.to_numpy(), strict=True)
+        for level, counts in zip(check.counts.index, check.counts[answers].to_numpy(), strict=True)
     ]
-    heads = (Verbatim(check.factor), *answers)
+    words = (Verbatim(options.get(answer, labelled(answer))) for answer in answers)
+    heads = (Verbatim(check.factor), *words)
     caption = sentence("review.answers", of=Verbatim(of))
     yield table(heads, rows, numeric=range(1, len(heads)), caption=caption)
     yield paragraph(told)
-    tested = [row.p for row in check.rows if row.p is not None]
-    if tested and min(tested) >= ALPHA:
-        yield paragraph(sentence("review.not_passed", factor=Verbatim(labelled(check.factor))))
+    if not _differ(check.rows):
+        yield paragraph(_say_not_passed(check.factor))
 
 
-def _compared(results: StudyAnalyses, reviewed: Review) -> Html:
-    """Each test beside the same one of all sessions."""
+def _differ(tests: Iterable[Statistic]) -> bool:
+    """Whether the last test is significant, which is the exact one where there is one; or there is
+    none."""
+    known = [row.p for row in tests if row.p is not None]
+    return not known or known[-1] < ALPHA
+
+
+def _say_not_passed(factor: str) -> Verbatim:
+    return sentence("review.not_passed", factor=Verbatim(labelled(factor)))
+
+
+def not_passed(results: StudyAnalyses, reviewed: Review) -> list[Verbatim]:
+    """A sentence for each factor by which a manipulation check did not differ."""
+    factors = [check.factor for check in reviewed.answered if not _differ(check.rows)]
+    for analysis in results.analyses:
+        if analysis.outcome.role == MANIPULATION:
+            factors += [
+                test.factors
+                for test in deciding_tests(analysis)
+                if " × " not in test.factors and not _differ([test])
+            ]
+    return list(dict.fromkeys(map(_say_not_passed, factors)))
+
+
+def answered_in_short(reviewed: Review) -> Iterator[tuple[object, object]]:
+    """A row of the summary for each check that is answered in words: counts and the last test,
+    which is the exact one where there is one."""
+    for check in reviewed.answered:
+        item, options = name_item(check.item)
+        counts = [
+            f"{labelled(str(level))}: "
+            f"{', '.join(f'{options.get(str(answer), answer)} {n}' for answer, n in own.items())}"
+            for level, own in check.counts.iterrows()
+        ]
+        told = [_association_words(row) for row in check.rows if row.p is not None][-1:]
+        name = two_lines(Verbatim(item), MANIPULATION)
+        yield name, lines([Verbatim("; ".join(counts)), *told] if counts else told)
+
+
+def _association_words(row: Statistic) -> Verbatim:
+    return sentence("review.association", row=row, exact=row.test == FISHER)
+
+
+def _compared(
+    results: StudyAnalyses, reviewed: Sequence[Statistic], head: str, caption: str
+) -> Html:
+    """Each test beside the same one of other people."""
     rows: list[tuple[object, ...]] = []
-    for row in reviewed.without:
+    declared = [each.outcome for each in declared_outcomes(results)]
+    called = {(outcome.name, outcome.group): outcome.label for outcome in declared}
+    for row in reviewed:
         same = {name: getattr(row, name) for name in _SAME}
         mine = [
             each
@@ -248,15 +334,20 @@ def _compared(results: StudyAnalyses, reviewed: Review) -> Html:
         rows.append(
             (
                 two_lines(
-                    Verbatim(label_measure(row.quantity, row.group)),
-                    Verbatim(labelled(row.contrast or row.factors)),
+                    called.get((row.quantity, row.group), Verbatim(row.quantity)),
+                    _of(row),
                 ),
                 lines(_told(each) for each in mine) if mine else NONE,
                 _told(row),
             )
         )
-    caption = sentence("review.without", n=reviewed.n_all)
-    return table(("Test", "Analysed", "All sessions"), rows, caption=caption)
+    return table(("Test", "Analysed", head), rows, caption=caption)
+
+
+def _of(row: Statistic) -> Verbatim:
+    """The contrast or term of a row, and whether the test is of equivalence."""
+    name = Verbatim(labelled(row.contrast or row.factors))
+    return name if row.bound is None else sentence("review.equivalence", name=name, bound=row.bound)
 
 
 _SAME = ("quantity", "group", "factors", "contrast", "direction", "test")
@@ -269,7 +360,8 @@ def _told(row: Statistic) -> object:
 
 def _correlations(reviewed: Sequence[Statistic], results: StudyAnalyses) -> Html:
     rows = []
-    labels = {each.outcome.name: each.outcome.label for each in declared_outcomes(results)}
+    declared = [each.outcome for each in declared_outcomes(results)]
+    labels = {_reference(outcome): outcome.label for outcome in declared}
     for row in reviewed:
         known = row.statistic is not None
         interval = NONE if row.low is None else f"{_r(row.low)} to {_r(row.high)}"

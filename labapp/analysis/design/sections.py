@@ -1,8 +1,5 @@
 """The report's section on the default analyses of a study: what was done, why, and the numbers.
 
-Also a summary of the study in half a screen: who was analysed, each hypothesis with its result, and
-the primary outcomes with their estimates.
-
 The default analyses as tables for a paper: LaTeX with booktabs, and a word processor.
 
 Words and numbers are in the report's language; the study's own words stay as they are.
@@ -12,12 +9,10 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 from pathlib import Path
-
-import pandas as pd
 
 from labapp.analysis.column import ends_of
 from labapp.analysis.declared import CORRECTIONS
@@ -37,25 +32,22 @@ from labapp.analysis.design.analyses import (
 )
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
 from labapp.analysis.design.further import FURTHER
-from labapp.analysis.design.layout import plain_name
+from labapp.analysis.design.layout import level_words, plain_name
 from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
-from labapp.analysis.task_report import HypothesisResult
 from labapp.base.report.labels import Labels, current_labels, labelled
 from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
     Verbatim,
-    count,
     decimal,
     details,
     heading,
     join_parts,
-    lines,
-    links,
     paragraph,
     say,
+    strong,
     table,
     text,
     two_lines,
@@ -63,6 +55,13 @@ from labapp.base.report.page import (
 from labapp.study.design import MODEL, Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
+WEIGHTED = (
+    "They give the same weight to every level of the other factors, regardless of how many "
+    "participants it has, and can therefore differ from the means of all participants."
+)
+ONE_SIDED = (
+    "Tests marked greater or less are one-sided; all other tests and all intervals are two-sided."
+)
 
 
 def sections(
@@ -85,11 +84,12 @@ def sections(
     for analysis in results.analyses:
         if analysis.outcome.role == UNDECLARED:
             told = next(map(term_words, deciding_tests(analysis)), "")
-            name = f"{analysis.outcome.label} ({analysis.outcome.group})"
+            outcome = analysis.outcome
+            name = outcome.label if outcome.shared else f"{outcome.label} ({outcome.of})"
             yield details(Verbatim(f"{name}, {told}"), join_parts(_body(analysis)))
         else:
             role = say(analysis.outcome.role)
-            yield heading(4, Verbatim(f"{analysis.outcome.label} ({role})"))
+            yield heading(4, Verbatim(f"{analysis.outcome.label}, {role}"))
             yield from _body(analysis)
     if results.left_out:
         rows = [(left.label, left.group or NONE, left.why) for left in results.left_out]
@@ -97,63 +97,119 @@ def sections(
 
 
 def _results(results: StudyAnalyses) -> Iterator[Html]:
-    """The declared outcomes in sentences that a paper can take over, in the style of APA's seventh
-    edition: means, tests of terms, contrasts, equivalence."""
+    """The declared outcomes as a paper can take them over, in the style of APA's seventh edition:
+    a table of means for each task or questionnaire, then sentences on tests of terms, contrasts and
+    equivalence."""
     declared = [each for each in results.analyses if each.outcome.role != UNDECLARED]
     if declared:
         yield heading(4, "Results in sentences")
+        yield from _means_of_cells(declared)
     labels = current_labels() or Labels({})
-    called = Counter(analysis.outcome.name for analysis in declared)
     for analysis in declared:
         outcome = analysis.outcome
         name = labels.of_measure(outcome.name, outcome.group)
         if not name:
             name = outcome.name.removesuffix("_s").replace("_", " ")
-        name = Verbatim(name)
-        cells = [
-            {
-                "levels": ", ".join(map(labelled, cell.levels.values())),
-                "mean": row.mean,
-                "sd": row.sd,
-                "n": row.n,
-            }
-            for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
-            if row.mean is not None
+        of = outcome.of if outcome.shared else ""
+        name = Verbatim(f"{name} ({of})" if of else name)
+        correction = CORRECTIONS[results.declaration.analysis.correction]
+        tests, told = analysis.select(TEST), []
+        contrasts = [
+            row
+            for kind in (CONTRAST, EQUIVALENCE)
+            for row in analysis.select(kind)
+            if row.difference is not None and row.p is not None
         ]
-        told = [
-            sentence(
-                "results.means", name=name, of=outcome.group if called[outcome.name] > 1 else "",
-                cells=cells, **_in_words(analysis.unit),
-            )
-        ]  # fmt: skip
-        tests = analysis.select(TEST)
         for test in deciding_tests(analysis):
             whole = next(
                 row for row in tests if row.factors == test.factors and row.epsilon is None
             )
+            same = next((row for row in contrasts if is_term(row, whole)), None)
+            if same is not None:
+                contrasts.remove(same)
             told.append(
                 sentence(
                     "results.term",
                     name=name,
                     terms=list(map(_name_factor, test.factors.split(" × "))),
                     clear=_below(test.p),
+                    extremes=_extremes(analysis, test),
                     test=test_words(test),
                     corrected=test.epsilon is not None,
                     effect=[
-                        say(_short(value))
+                        say(short_share(value))
                         for value in (whole.effect, whole.effect_low, whole.effect_high)
                         if whole.effect is not None
                     ],
+                    contrast=same and _contrast_sentence(same, correction, of_term=True),
                 )
             )
-        correction = CORRECTIONS[results.declaration.analysis.correction]
-        told += [
-            _contrast_sentence(row, correction)
-            for kind in (CONTRAST, EQUIVALENCE)
-            for row in analysis.select(kind)
-            if row.difference is not None and row.p is not None
+        told += [_contrast_sentence(row, correction) for row in contrasts]
+        lead = Verbatim(f"{name[:1].upper()}{name[1:]}.")
+        yield paragraph(join_parts([strong(lead), text(Verbatim(f" {' '.join(told)}"))]))
+
+
+def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
+    """A table for each task or questionnaire: a row a cell, a column an outcome."""
+    groups: dict[object, list[Analysis]] = {}
+    for analysis in analyses:
+        factors = tuple((factor.name, factor.levels) for factor in analysis.outcome.layout.factors)
+        groups.setdefault((analysis.outcome.group, factors), []).append(analysis)
+    for some in groups.values():
+        names = [factor.name for factor in some[0].outcome.layout.factors]
+        columns = [analysis.select(VALUES) for analysis in some]
+        alike = all(len({row.n for row in own}) == 1 for own in zip(*columns, strict=True))
+        rows = [
+            (
+                *(Verbatim(labelled(cell.levels[name])) for name in names),
+                *([str(own[0].n)] if alike else []),
+                *(_mean_and_sd(row, with_n=not alike) for row in own),
+            )
+            for cell, own in zip(some[0].cells, zip(*columns, strict=True), strict=True)
         ]
-        yield paragraph(Verbatim(" ".join(told)))
+        heads = [
+            *map(plain_name, names),
+            *(["n"] if alike else []),
+            *(two_lines(each.outcome.label, _in_short(each.unit)) for each in some),
+        ]
+        caption = f"Means and standard deviations, {some[0].outcome.of}"
+        yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
+
+
+def _in_short(unit: str) -> str:
+    """What a column of means has, with their unit where they have one."""
+    known = _in_words(unit)["unit"]
+    return f"M (SD), {known}" if known else "M (SD)"
+
+
+def _mean_and_sd(row: Statistic, *, with_n: bool) -> object:
+    if row.mean is None:
+        return NONE
+    sd = "" if row.sd is None else f" ({number_words(row.sd)})"
+    told = f"{number_words(row.mean)}{sd}"
+    return two_lines(told, f"n = {row.n}") if with_n else told
+
+
+def is_term(row: Statistic, term: Statistic) -> bool:
+    """Whether a contrast is the test of a term: of two levels, F is the square of t."""
+    return (
+        (row.kind, row.direction, row.factors, term.df) == (CONTRAST, TWO_SIDED, term.factors, 1)
+        and isclose(term.statistic or 0.0, (row.statistic or 0.0) ** 2, rel_tol=1e-6, abs_tol=1e-9)
+    )  # fmt: skip
+
+
+def _extremes(analysis: Analysis, test: Statistic) -> list[str]:
+    """Of a main effect the levels with the highest and the lowest estimated mean."""
+    known = [
+        (row.mean, Verbatim(labelled(level)))
+        for factor in analysis.outcome.layout.factors
+        if plain_name(factor.name) == test.factors
+        for level in factor.levels
+        for row in analysis.select(MEAN, levels=level_words({factor.name: level}))
+        if row.mean is not None
+    ]
+    known.sort(key=lambda mean: mean[0], reverse=True)
+    return [known[0][1], known[-1][1]] if len(known) > 1 else []
 
 
 def _in_words(unit: str) -> dict[str, object]:
@@ -171,10 +227,11 @@ def _name_factor(factor: str) -> str:
     return say("model") if label == MODEL else label
 
 
-def _contrast_sentence(row: Statistic, correction: str) -> Verbatim:
+def _contrast_sentence(row: Statistic, correction: str, *, of_term: bool = False) -> Verbatim:
+    """of_term: as a part of the sentence on a term whose test it is."""
     row = replace(row, contrast=labelled(row.contrast))
     return sentence(
-        "results.contrast", row=row, letter=_letter(row), correction=correction,
+        "results.contrast", row=row, of_term=of_term, letter=_letter(row), correction=correction,
         symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
         clear=_below(row.p if row.p_corrected is None else row.p_corrected),
     )  # fmt: skip
@@ -184,15 +241,18 @@ def _hypotheses(results: StudyAnalyses) -> Html:
     rows: list[tuple[object, ...]] = []
     for hypothesis in results.declaration.hypotheses:
         own = [a for a in results.analyses if a.outcome.name == hypothesis.outcome]
-        of = own[0].outcome.label if own else hypothesis.outcome
         role = say(hypothesis.role)
-        name = two_lines(Verbatim(hypothesis.text), Verbatim(f"{role}, {of}"))
+
+        def name(of: str, text: str = hypothesis.text, role: str = role) -> Html:
+            return two_lines(Verbatim(text), Verbatim(f"{role}, {of}"))
+
         if not own:
             why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
-            rows.append((name, "not tested", why or "the outcome is not among those analysed"))
+            why = why or "the outcome is not among those analysed"
+            rows.append((name(labelled(hypothesis.outcome)), "not tested", why))
         for analysis in own:
             verdict, test = describe_test(analysis, hypothesis)
-            rows.append((name, verdict or "not tested", test))
+            rows.append((name(analysis.outcome.label), verdict or "not tested", test))
     caption = (
         "Hypotheses. Supported: the corrected p of the named contrast, or the p of the named term "
         "(within participants, with the Greenhouse-Geisser correction), is below .05."
@@ -207,10 +267,10 @@ def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | Non
     if row is None:
         return None, test
     p = row.p_corrected if row.contrast else row.p
-    return _verdict(p), test
+    return verdict(p), test
 
 
-def _verdict(p: float | None) -> str:
+def verdict(p: float | None) -> str:
     return "supported" if _below(p) else "not supported"
 
 
@@ -300,14 +360,8 @@ def _body(analysis: Analysis) -> Iterator[Html]:
     )  # fmt: skip
     for remark in analysis.remarks:
         yield paragraph(f"{remark[:1].upper()}{remark[1:]}.", "note")
-    names = [factor.name for factor in analysis.outcome.layout.factors]
-    rows = cell_rows(analysis, number_words)
-    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
-    caption = "Participants' values in each cell."
-    if analysis.transform:
-        heads.append(BACK_MEAN)
-        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
-    yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
+    if outcome.role == UNDECLARED or analysis.transform:
+        yield _cells(analysis)
     yield _tests(analysis.main, analysis.select(TEST))
     if contrasts := analysis.select(CONTRAST):
         yield _contrasts(analysis, contrasts)
@@ -325,6 +379,18 @@ def _body(analysis: Analysis) -> Iterator[Html]:
         more.append(_checks(analysis))
     more_about = say("estimated means, sensitivity and checks")
     yield details(Verbatim(f"{outcome.label}: {more_about}"), join_parts(more))
+
+
+def _cells(analysis: Analysis) -> Html:
+    """Of an outcome that no table of means above has, or that has them untransformed."""
+    names = [factor.name for factor in analysis.outcome.layout.factors]
+    rows = cell_rows(analysis, number_words)
+    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
+    caption = "Participants' values in each cell."
+    if analysis.transform:
+        heads.append(BACK_MEAN)
+        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
+    return table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
@@ -370,7 +436,7 @@ def _tests(model: Model, tests: list[Statistic]) -> Html:
         )  # fmt: skip
     heads = (
         "Term", "F", "df", "p", two_lines("p", "Greenhouse-Geisser"),
-        two_lines("Partial η²", "95 % interval"), two_lines("Generalised η²", "95 % interval"),
+        two_lines("Partial η²", "90 % interval"), two_lines("Generalised η²", "90 % interval"),
     )  # fmt: skip
     caption = sentence(
         "design.model", name=model.name, n=model.n, left_out=model.n_left_out, remarks=model.remarks
@@ -410,10 +476,11 @@ def _t(row: Statistic) -> list[object]:
 
 def _contrasts(analysis: Analysis, tests: list[Statistic]) -> Html:
     rows: list[list[object]] = []
+    corrected = _correction_head(tests)
     for test in tests:
         name = two_lines(test.contrast, test.factors)
         if test.difference is None:
-            rows.append([name, test.why, NONE, NONE, NONE, NONE, NONE, NONE])
+            rows.append([name, test.why, *[NONE] * (5 + len(corrected))])
             continue
         of = {"contrast": test.contrast, "factors": test.factors, "direction": test.direction}
         effects = analysis.select(EFFECT, **of)
@@ -421,22 +488,26 @@ def _contrasts(analysis: Analysis, tests: list[Statistic]) -> Html:
         rows.append(
             [
                 name, two_lines(number_words(test.difference), ends_words(test)), *_t(test),
-                p_cell(test.p_corrected), _effect(test, named=True), _effect(cohen, named=True),
+                *(p_cell(test.p_corrected) for _ in corrected),
+                _effect(test, named=True), _effect(cohen, named=True),
             ]
         )  # fmt: skip
     heads = (
-        "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {_family(tests)}"), two_lines("Effect", "95 % interval"),
-        two_lines("Cohen's d", "95 % interval"),
+        "Contrast", two_lines("Difference", "95 % interval"), "t", "df", "p", *corrected,
+        two_lines("Effect", "95 % interval"), two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
-    unit = f" Differences are in {analysis.unit}." if analysis.transform else ""
-    caption = f"Contrasts of estimated means.{unit}"
-    return table(heads, rows, numeric=range(1, 8), caption=caption)
+    caption = "Contrasts of estimated means."
+    if analysis.transform:
+        caption += f" Differences are in {analysis.unit}."
+    if {test.direction for test in tests} - {TWO_SIDED}:
+        caption += f" {ONE_SIDED}"
+    return table(heads, rows, numeric=range(1, len(heads)), caption=caption)
 
 
-def _family(tests: Iterable[Statistic]) -> int:
-    """Over how many tests p is corrected."""
-    return next((test.n_tests for test in tests if test.n_tests), 0)
+def _correction_head(tests: Iterable[Statistic]) -> list[object]:
+    """The head of the column of corrected p, where p is corrected over several tests."""
+    n = next((test.n_tests for test in tests if test.n_tests), 0)
+    return [two_lines("p corrected", f"of {n}")] if n > 1 else []
 
 
 def _by_trials(model: Model, tests: list[Statistic]) -> Html:
@@ -458,23 +529,24 @@ def _by_trials(model: Model, tests: list[Statistic]) -> Html:
 
 
 def _equivalences(tests: list[Statistic]) -> Html:
+    corrected = _correction_head(tests)
     rows = [
         (
             test.contrast, f"± {number_words(test.bound or 0.0)}", ends_words(test), *_t(test),
-            p_cell(test.p_corrected),
+            *(p_cell(test.p_corrected) for _ in corrected),
             "smaller" if _below(test.p_corrected) else "not shown to be smaller",
         )
         for test in tests
     ]  # fmt: skip
     heads = (
         "Contrast", "Smallest effect", two_lines("Difference", "90 % interval"), "t", "df", "p",
-        two_lines("p corrected", f"of {_family(tests)}"), "The difference is",
+        *corrected, "The difference is",
     )  # fmt: skip
     caption = (
         "Tests of equivalence: of the two one-sided tests, the one with the larger p is shown. "
         "They are corrected separately from the tests of differences."
     )
-    return table(heads, rows, numeric=range(1, 7), caption=caption)
+    return table(heads, rows, numeric=range(1, len(heads) - 1), caption=caption)
 
 
 def _further(tests: list[Statistic]) -> Html:
@@ -514,7 +586,10 @@ def _means(analysis: Analysis) -> Html:
     heads: list[object] = ["Level", "Estimated mean", "Standard error", "95 % interval"]
     if analysis.transform:
         heads.append(two_lines("Back-transformed", "95 % interval"))
-    return table(heads, rows, numeric=range(1, len(heads)), caption="Estimated means of levels.")
+    caption = "Estimated means of levels."
+    if len(analysis.outcome.layout.factors) > 1 or analysis.outcome.layout.covariates:
+        caption += f" {WEIGHTED}"
+    return table(heads, rows, numeric=range(1, len(heads)), caption=caption)
 
 
 def _checks(analysis: Analysis) -> Html:
@@ -528,102 +603,6 @@ def _checks(analysis: Analysis) -> Html:
         rows.append((bool(test.model_name), name, test.factors or NONE, told))
     shown = [row for _, *row in sorted(rows, key=lambda row: row[0])]
     return table(("Check", "Of", "Result"), shown, caption="Checks.")
-
-
-_MEANS = {"": "Means", "log": "Geometric means"}
-SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
-"""So many contrasts of an outcome, and outcomes where the study declares none as primary."""
-
-
-def summary(
-    participants: pd.DataFrame,
-    results: StudyAnalyses | None,
-    targets: dict[str, str],
-    tested: Sequence[HypothesisResult] = (),
-) -> Iterator[Html]:
-    """The section of one study.
-
-    participants: its sessions; targets: by anchor the name of a section that follows; tested: the
-    hypotheses that tasks tested. Where there are some, outcomes that nothing declares are left to
-    their own section.
-    """
-    rows: list[tuple[object, object]] = [("Analysed", lines(_list_analysed(participants)))]
-    for each in tested:
-        told = [(None if each.p is None else _verdict(each.p), each.words)]
-        rows.append(_hypothesis_in_short(each.hypothesis, told))
-    if results is not None:
-        rows += _hypotheses_in_short(results)
-        shown = _select_shown(results)
-        rows += [_outcome(each) for each in shown if not tested or each.outcome.role != UNDECLARED]
-        # Two tasks may have an outcome of one name, and only one of them values.
-        analysed = {each.outcome.name for each in results.analyses}
-        left = [
-            each.label
-            for each in results.left_out
-            if each.role != UNDECLARED and each.name not in analysed
-        ]
-        if left:
-            rows.append(("Not analysed", Verbatim(", ".join(dict.fromkeys(left)))))
-    rows.append(("More", links(targets.items(), ", ")))
-    yield heading(3, "Summary")
-    yield table(("What", "Result"), rows)
-
-
-def _list_analysed(participants: pd.DataFrame) -> Iterator[object]:
-    included = int(participants["included"].sum())
-    yield f"{included} of {count(len(participants), 'session')}"
-    others = participants[~participants["included"]]
-    for why, n in others["excluded_because"].fillna("").value_counts().items():
-        yield two_lines(f"left out: {n}", Verbatim(why)) if why else f"left out: {n}"
-
-
-def _hypotheses_in_short(results: StudyAnalyses) -> Iterator[tuple[object, object]]:
-    for hypothesis in results.declaration.hypotheses:
-        own = [each for each in results.analyses if each.outcome.name == hypothesis.outcome]
-        told = [describe_test(analysis, hypothesis) for analysis in own]
-        yield _hypothesis_in_short(hypothesis, told)
-
-
-def _hypothesis_in_short(
-    hypothesis: Hypothesis, told: Iterable[tuple[str | None, str]]
-) -> tuple[object, object]:
-    """A row of the summary. told: the verdict, None without one, and the test in words."""
-    results = [two_lines(verdict or "not tested", test) for verdict, test in told]
-    name = two_lines(Verbatim(hypothesis.text), f"Hypothesis, {hypothesis.role}")
-    return name, lines(results or ["not tested"])
-
-
-def _select_shown(results: StudyAnalyses) -> list[Analysis]:
-    primary = [each for each in results.analyses if each.outcome.role == "primary"]
-    declared = any(each.outcome.role != UNDECLARED for each in results.analyses)
-    return primary if declared else results.analyses[:SHOWN_OUTCOMES]
-
-
-def _outcome(analysis: Analysis) -> tuple[object, object]:
-    """An outcome with its contrasts, or where it has none the tests of its terms."""
-    estimated = [row for row in analysis.select(CONTRAST) if row.difference is not None]
-    told: list[object] = []
-    for row in estimated[:SHOWN_CONTRASTS]:
-        unit = f" ({analysis.unit})" if analysis.transform else ""
-        told.append(
-            two_lines(
-                Verbatim(f"{labelled(row.contrast)}{unit}"), sentence("design.contrast", row=row)
-            )
-        )
-    if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
-        told.append(f"{count(more, 'more contrast')} below")
-    if not told:
-        told = list(map(term_words, deciding_tests(analysis)))
-    role = analysis.outcome.role
-    name = two_lines(analysis.outcome.label, role if role != UNDECLARED else analysis.outcome.group)
-    own = {
-        ", ".join(map(labelled, cell.levels.values())): back(row.mean, analysis.transform)
-        for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
-        if row.mean is not None
-    }
-    means = "; ".join(f"{cell}: {say(number_words(mean))}" for cell, mean in own.items())
-    called = _MEANS.get(analysis.transform, "Back-transformed means")
-    return name, lines([*told, two_lines(text(called), Verbatim(means))] if means else told)
 
 
 TEX, DOCX = "tables.tex", "tables.docx"
@@ -690,11 +669,11 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
                     analysis.outcome.label, Verbatim(test.factors), f"{test.statistic:.2f}",
                     df_words(use.df), df_words(use.df_2), p_cell(use.p),
                     NONE if test.effect is None else _share(test),
-                    NONE if general is None else _short(general.effect),
+                    NONE if general is None else short_share(general.effect),
                 )
             )  # fmt: skip
     heads = (
-        "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [95% CI]", "*η*_G^2",
+        "Outcome", "Effect", "*F*", "*df*_1", "*df*_2", "*p*", "*η*_p^2 [90% CI]", "*η*_G^2",
     )  # fmt: skip
     models = sorted({analysis.main.name for analysis in analyses})
     note = (
@@ -732,7 +711,7 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
     family = "each outcome" if plan.family == "per_outcome" else "all outcomes"
     note = f"Corrected p: {CORRECTIONS[plan.correction]} over the contrasts of {family}."
     if {row.direction for _, row in tests} - {TWO_SIDED}:
-        note += " Tests marked greater or less are one-sided; all others are two-sided."
+        note += f" {ONE_SIDED}"
     heads = (
         "Outcome", "Contrast", "Difference [95% CI]", "*t*", "*df*", "*p*", "*p*_corr",
         "Effect [95% CI]",
@@ -765,7 +744,7 @@ def _number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 1 else f"{value:,.2f}"
 
 
-def _short(value: float | None) -> str:
+def short_share(value: float | None) -> str:
     if value is None:
         return NONE
     text = f"{value:.2f}"
@@ -773,7 +752,9 @@ def _short(value: float | None) -> str:
 
 
 def _share(row: Statistic) -> str:
-    return f"{_short(row.effect)} [{_short(row.effect_low)}, {_short(row.effect_high)}]"
+    return (
+        f"{short_share(row.effect)} [{short_share(row.effect_low)}, {short_share(row.effect_high)}]"
+    )
 
 
 def _interval(row: Statistic) -> str:

@@ -21,7 +21,7 @@ from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import _PLACE as PLACE
 from labapp.base.report.labels import label_measure
-from labapp.base.report.page import Verbatim
+from labapp.base.report.page import Verbatim, say
 from labapp.study.conditions import RESERVED
 from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
 from labapp.study.measures import Called, meanings, several, with_items
@@ -52,6 +52,7 @@ class Outcome:
     steps : the values are those of a rating.
     on_success : the value is of trials that were solved alone.
     remarks : what is to be known of what was left out.
+    shared : an outcome of another task, which is analysed too, has the same name.
     """
 
     name: str
@@ -66,11 +67,18 @@ class Outcome:
     steps: bool = False
     on_success: bool = False
     remarks: tuple[str, ...] = ()
+    shared: bool = False
 
     @property
     def label(self) -> Verbatim:
-        """What reports call it."""
-        return Verbatim(label_measure(self.name, self.group))
+        """What reports call it, with its task where another one has an outcome of this name."""
+        label = label_measure(self.name, self.group)
+        return Verbatim(f"{label} ({self.of})" if self.shared else label)
+
+    @property
+    def of(self) -> str:
+        """What reports call its task or questionnaire."""
+        return say(self.group)
 
 
 @dataclass(frozen=True)
@@ -125,6 +133,12 @@ def outcomes_of(counted: Tables, declaration: Declaration) -> StudyOutcomes:
                 outcomes.left_out.append(replace(part, role=role))
             else:
                 outcomes.analysed.append(replace(part, role=role))
+    groups: dict[str, set[str]] = {}
+    for outcome in outcomes.analysed:
+        groups.setdefault(outcome.name, set()).add(outcome.group)
+    outcomes.analysed = [
+        replace(outcome, shared=len(groups[outcome.name]) > 1) for outcome in outcomes.analysed
+    ]
     order = list(roles)
     outcomes.analysed.sort(
         key=lambda outcome: order.index(outcome.name) if outcome.name in roles else len(order)
@@ -434,12 +448,7 @@ def _read_declared_factors(
             continue
         present = {str(level) for level in rows[column].dropna()}
         if declared is None:
-            named = [
-                str(level)
-                for contrast in declaration.analysis.contrasts
-                for level in contrast.weights.get(MODEL, {})
-            ]
-            first = dict.fromkeys(level for level in named if level in present)
+            first = dict.fromkeys(level for level in declaration.models if level in present)
             levels = (*first, *sorted(present - first.keys()))
         else:
             levels = tuple(str(level) for level in declared if str(level) in present)

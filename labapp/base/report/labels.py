@@ -8,9 +8,10 @@ that no word of a sentence can be, such as `completion_rate` or `sinelines/ae`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 _BORDERS = re.compile(
     r"(\s*[,:;×·→–/]\s+|\s+[×·→–/(]\s*|[()=\n]+|[.]$"
@@ -21,18 +22,34 @@ _NAME = re.compile(r"[/_.]")
 """Letters that make a name what no word is."""
 
 
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """An item of a questionnaire as participants read it, and its options by their ids."""
+
+    text: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
 class Labels:
     """Labels by the names that they stand for.
 
     labels: the study's. measures: those of labapp's own outcomes, by name, or by questionnaire and
-    score with a dot between; they are shown only where an outcome is named.
+    score with a dot between; they are shown only where an outcome is named. items: see `Worded`, by
+    questionnaire and item with a dot between; they are shown only where an answer is named. order:
+    of models, as the study lists them.
     """
 
     def __init__(
-        self, labels: Mapping[str, str], measures: Mapping[str, str] | None = None
+        self,
+        labels: Mapping[str, str],
+        measures: Mapping[str, str] | None = None,
+        items: Mapping[str, Worded] | None = None,
+        order: Sequence[str] = (),
     ) -> None:
+        self._places = {name: place for place, name in enumerate(order)}
         self._labels = dict(labels)
         self._measures = dict(measures or {})
+        self._items = dict(items or {})
         names = sorted((name for name in labels if _NAME.search(name)), key=len, reverse=True)
         joined = "|".join(map(re.escape, names))
         self._anywhere = re.compile(rf"(?<![\w/.])(?:{joined})(?![\w/])") if names else None
@@ -42,12 +59,29 @@ class Labels:
         """A text that is a name as its label; any other as it is."""
         return self._labels.get(text, text)
 
+    def label(self, name: str) -> str:
+        """The study's label of a name, "" without one."""
+        return self._labels.get(name, "")
+
     def of_measure(self, name: str, group: str) -> str:
         """The label of an outcome of a task or questionnaire, or "" without one: the study's, else
         labapp's, which begins with a small letter where the language has one."""
         own = self._labels.get(name)
         score = f"{group}.{name.rpartition('.')[2]}"
         return own or self._measures.get(score) or self._measures.get(name, "")
+
+    def of_item(self, name: str) -> tuple[str, Worded]:
+        """The label of an item, or of another variable, "" without one; and how it is worded."""
+        own = name.rpartition(".")[2]
+        called = [each for each in self._items if each == name or each.endswith(f".{name}")]
+        worded = self._items[called[0]] if len(called) == 1 else Worded()
+        names = (each for each in (name, *called, own) if each in self._labels)
+        label = self._labels.get(next(names, ""), "")
+        return label, worded
+
+    def place(self, name: str) -> tuple[int, str]:
+        """By which names are sorted: as the study lists them, others after these."""
+        return self._places.get(name, len(self._places)), name
 
     def put(self, text: str) -> str:
         """A text with labels in the place of names."""
@@ -70,11 +104,15 @@ _SHOWN: ContextVar[Labels | None] = ContextVar("labels of the report", default=N
 
 @contextmanager
 def labelling(
-    labels: Mapping[str, str], measures: Mapping[str, str] | None = None
+    labels: Mapping[str, str],
+    measures: Mapping[str, str] | None = None,
+    items: Mapping[str, Worded] | None = None,
+    order: Sequence[str] = (),
 ) -> Iterator[None]:
     """Show labels in the place of names in all pages and figures that are made inside; see
     `Labels`."""
-    token = _SHOWN.set(Labels(labels, measures) if labels or measures else None)
+    shown = labels or measures or items or order
+    token = _SHOWN.set(Labels(labels, measures, items, order) if shown else None)
     try:
         yield
     finally:
@@ -84,6 +122,12 @@ def labelling(
 def current_labels() -> Labels | None:
     """The labels that are shown; None where names are."""
     return _SHOWN.get()
+
+
+def place_of(name: str) -> tuple[int, str]:
+    """By which models are sorted where a report lists them; see `Labels.place`."""
+    labels = current_labels()
+    return (0, name) if labels is None else labels.place(name)
 
 
 def labelled(text: str) -> str:

@@ -172,6 +172,7 @@ def _environment() -> Environment:
         "decimal": lambda value, digits: _format_number(decimal(value, digits)),
         "number": lambda value: _format_number(number_words(value)),
         "p": lambda value: _format_number(p_words(value)),
+        "plain": lambda value: _format_number(f"{value:g}"),
         "df": lambda value: _format_number(df_words(value)),
         "say": say,
         "capital": lambda text: text[:1].upper() + text[1:],

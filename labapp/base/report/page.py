@@ -47,6 +47,12 @@ class Html(str):
         return self
 
 
+class Supplement(Html):
+    """A part of the page that is printed behind all others of its study."""
+
+    __slots__ = ()
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined, pass_context
@@ -96,6 +102,12 @@ def two_lines(first: object, second: object) -> Html:
 def join_parts(parts: Iterable[Html]) -> Html:
     """Join parts of a page."""
     return Html("".join(parts))
+
+
+def supplement(parts: Iterable[Html]) -> Iterator[Supplement]:
+    """Parts of a section that belong into the supplement; nothing if there are none."""
+    if joined := join_parts(parts):
+        yield Supplement(joined)
 
 
 def lines(values: Iterable[object]) -> Html:

@@ -564,7 +564,8 @@ def _refuse_drafts(drafts: Iterable[str]) -> None:
             f"Not done yet: {names}.",
             safe="Nothing was locked.",
             todo="When everything is coded, click *Done* in the coding window, or *Raters* and "
-            "*Done and lock* on the Coding page for many sessions at once (`labapp code done`). "
+            "*Mark done or lock…* on the Coding page for many sessions at once "
+            "(`labapp code done`). "
             "Then lock.",
         )
 
@@ -668,7 +669,7 @@ def settle(
             f"The coding of {' and '.join(unlocked)} in {session.name} is not locked. If "
             "differences are settled before that, the coding is no longer independent.",
             safe="Nothing was settled.",
-            todo="*Raters*, *Done and lock…* on the Coding page (`labapp code lock "
+            todo="*Raters*, *Mark done or lock…* on the Coding page (`labapp code lock "
             f"{study.name}`) locks what is done.",
         )
     with open_settlements(session.path, by, record=session.record) as file:

@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 from labapp.base.errors import LabappError, VideoError
 from labapp.base.installation import install_command
 from labapp.base.messages import Message
-from labapp.coding.annotations.video_files import PlacedVideo
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
     from av.container import InputContainer
     from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
+
+    from labapp.coding.annotations.video_files import PlacedVideo
 
 
 OpenVideo = Callable[[], AbstractContextManager[IO[bytes]]]
@@ -273,14 +274,16 @@ class OpenedVideo:
 
     # --- sound --------------------------------------------------------------------------------
 
-    def sound(self) -> Iterator[tuple[float, NDArray[np.int16]]]:
-        """Its sound from the beginning to the end, mono at `SOUND_RATE`, each piece with the time
+    def sound(self, rate: int = SOUND_RATE) -> Iterator[tuple[float, NDArray[np.int16]]]:
+        """Its sound from the beginning to the end, mono at a rate in Hz, each piece with the time
         of the video of its first sample in s, which never goes back."""
         if self._sound is not None:
             with self._report_errors():
-                yield from self._resample_audio(self._sound)
+                yield from self._resample_audio(self._sound, rate)
 
-    def _resample_audio(self, stream: AudioStream) -> Iterator[tuple[float, NDArray[np.int16]]]:
+    def _resample_audio(
+        self, stream: AudioStream, rate: int
+    ) -> Iterator[tuple[float, NDArray[np.int16]]]:
         from av.audio.resampler import AudioResampler
 
         self._container.seek(0)
@@ -301,7 +304,7 @@ class OpenedVideo:
                 form = frame.format.name, frame.layout.name, frame.sample_rate
                 if form != before or abs(at - expected) > GAP_S:
                     before = form
-                    resampler = AudioResampler(format="s16", layout="mono", rate=SOUND_RATE)
+                    resampler = AudioResampler(format="s16", layout="mono", rate=rate)
                     begins, written = max(at, expected), 0.0
                     if at < expected - GAP_S:  # the same time twice
                         continue
@@ -309,7 +312,7 @@ class OpenedVideo:
                 frame.pts = None
                 for part in resampler.resample(frame):
                     samples = part.to_ndarray().reshape(-1)
-                    yield begins + written / SOUND_RATE, samples
+                    yield begins + written / rate, samples
                     written += samples.size
                 if expected > LONGEST_S:
                     raise _no_video(self._name, Message("video_long"))

@@ -48,8 +48,9 @@ DEFINITIONS = {
         "two-sided. The corrected p is p times the number of all these tests in the analysis "
         "(Bonferroni); the error as a sum and as a mean over the pixels counts once. Ours: "
         "partial and generalised eta squared, d_z (mean difference / sd of the differences) and "
-        "Hedges' g (with the exact correction for small samples), with 95 % intervals from "
-        "noncentral F and t; tests by ranks (Friedman, Kruskal-Wallis, Wilcoxon, Mann-Whitney); "
+        "Hedges' g (with the exact correction for small samples), with intervals from "
+        "noncentral F (90 %) and t (95 %); tests by ranks (Friedman, Kruskal-Wallis, Wilcoxon, "
+        "Mann-Whitney); "
         "the Shapiro-Wilk test of residuals and differences, the Brown-Forsythe test of variances, "
         "and Mauchly's test of sphericity (chi-square approximation) with the "
         "Greenhouse-Geisser correction; and, if a participant lacks a model, a linear mixed "
@@ -166,6 +167,7 @@ class InteractiveReconstruction(Profile[GroupFindings]):
     def defined(self, counted: Tables, findings: GroupFindings) -> Mapping[str, str]:
         """Its tests where a study follows the paper; what no other study has."""
         there = {
+            "First and last questions": bool((counted.stages["change_questions"] > 0).any()),
             "Difficulty (after the quiz)": any(
                 results.group.values["post_quiz_difficulty"].notna().any()
                 for results in findings.groups

@@ -51,6 +51,7 @@ from labapp.analysis.inference import FEW, MAUCHLY, SAME, SMALLEST, Effect, Matr
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
+from labapp.base.report.labels import place_of
 from labapp.models.representations.card import dataset_of, find_card, find_published_name
 from labapp.models.representations.recipe import DspritesData, MnistData, SinelinesData
 from labapp.study.design import Missing
@@ -480,14 +481,14 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
 
 
 def in_order(models: Iterable[str]) -> tuple[str, ...]:
-    """Those of the paper, by their cards, by number of dimensions and then as `FAMILIES`; others by
-    id."""
+    """Those of the paper, by their cards, by number of dimensions and then as `FAMILIES`; others as
+    the study lists them."""
 
-    def place(model: str) -> tuple[bool, int, int, str]:
+    def place(model: str) -> tuple[bool, int, int, tuple[int, str]]:
         match = re.fullmatch(r"([a-z]+)(\d*)", published_name(model))
         if match is None or match[1] not in FAMILIES:
-            return True, 0, 0, model
-        return False, int(match[2] or 0), FAMILIES.index(match[1]), model
+            return True, 0, 0, place_of(model)
+        return False, int(match[2] or 0), FAMILIES.index(match[1]), place_of(model)
 
     return tuple(sorted(set(models), key=place))
 

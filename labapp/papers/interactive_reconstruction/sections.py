@@ -187,8 +187,8 @@ def _describe_tests(result: GroupResults) -> str:
     return (
         f"{count(n, 'test')} (analyses of variance and t tests) were made over all groups and "
         f"metrics of this analysis: Bonferroni's threshold is {plain(result.threshold)}, and p "
-        f"corrected is p × {n}. {STARS} Effects with 95 % intervals, tests by ranks, checks and "
-        "mixed models are ours, not the paper's, and are not counted."
+        f"corrected is p × {n}. {STARS} Effects with 95 % intervals (η²: 90 %), tests by ranks, "
+        "checks and mixed models are ours, not the paper's, and are not counted."
     )
 
 

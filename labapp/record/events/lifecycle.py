@@ -547,6 +547,12 @@ class PromptGiven(Prompt):
     text: str
 
 
+def cause_of(code: str, about: str = "") -> str:
+    """What makes two alarms one: what is raised again takes the place of the earlier alarm, and
+    `alarm.cleared` ends it."""
+    return f"{code} {about}".rstrip()
+
+
 @kind("alarm.raised", durable=True, lane="alarms")
 class AlarmRaised(MessagePayload):
     """Something needs the moderator's attention.
@@ -555,11 +561,15 @@ class AlarmRaised(MessagePayload):
     ----------
     code : what it is, as a name that is the same in all versions.
     detail : what it is, in words for people.
+    about : what it is about, such as the name of a quota, if alarms with this code can be about
+        several things; otherwise left out.
     """
 
     code: Word
     detail: str
     message: dict[str, Any] = field(default_factory=dict)
+    about: Word = ""
+    sparse = ("message", "about")
 
 
 @kind("alarm.cleared", durable=True)
@@ -568,10 +578,12 @@ class AlarmCleared(Payload):
 
     Attributes
     ----------
-    code : the code of the alarm.
+    code, about : the code of the alarm and what it is about.
     """
 
     code: Word
+    about: Word = ""
+    sparse = ("about",)
 
 
 @kind("screen.changed", durable=True, lane="alarms")

@@ -297,6 +297,7 @@ class Payload:
     unchecked : of a trial, with nothing in it that `misfit` looks up.
     written : names of fields with what a person wrote, of classes that do not annotate them with
         `labapp.record.events.registry.Written`; no de-identified copy keeps it.
+    sparse : names of fields that are left out of the journal where they are empty.
     """
 
     kind: ClassVar[str]
@@ -308,6 +309,7 @@ class Payload:
     lane: ClassVar[str]
     unchecked: ClassVar[bool]
     written: ClassVar[tuple[str, ...]] = ()
+    sparse: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
         __struct_fields__: ClassVar[tuple[str, ...]]
@@ -317,7 +319,11 @@ class Payload:
 
     def as_dict(self) -> dict[str, Any]:
         """The payload as plain JSON values (tuples become lists when written)."""
-        return msgspec.structs.asdict(self)  # type: ignore[arg-type] # `kind` makes it a Struct
+        fields = msgspec.structs.asdict(self)  # type: ignore[arg-type] # `kind` makes it a Struct
+        for name in self.sparse:
+            if not fields[name]:
+                del fields[name]
+        return fields
 
     def moved_dial(self) -> tuple[int, float] | None:
         """Which dial the participant moved with it, from 0, and where it stands now; None where it
@@ -341,13 +347,7 @@ class MessagePayload(Payload):
     """
 
     message: dict[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As of any payload; without a message where the text has none."""
-        fields = super().as_dict()
-        if not self.message:
-            del fields["message"]
-        return fields
+    sparse: ClassVar[tuple[str, ...]] = ("message",)
 
 
 LANES = ("prompts", "answers", "flags", "notes", "alarms")

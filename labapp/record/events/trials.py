@@ -175,17 +175,17 @@ class CheckAnswered(Payload):
 
 @kind("sound.played", durable=True)
 class SoundPlayed(Payload):
-    """The sound of an item of a questionnaire, or of one of its options, was started, paused or
-    played to its end.
+    """The sound or video of an item of a questionnaire, or of one of its options, was started,
+    paused or played to its end.
 
     Attributes
     ----------
     instrument, item : the ids of the questionnaire and the item.
     action : `play`, `pause` or `end`.
     play : the number of the play, from 1; continuing after a pause does not begin a new one.
-    at_s : the position in the sound, in seconds from its beginning.
+    at_s : the position in the sound or video, in seconds from its beginning.
     audible : whether a loudspeaker was open.
-    option : the id of the option; left out if the sound belongs to the item itself.
+    option : the id of the option; left out if the sound or video belongs to the item itself.
     """
 
     instrument: Word
@@ -195,24 +195,20 @@ class SoundPlayed(Payload):
     at_s: float
     audible: bool
     option: Word = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        fields = super().as_dict()
-        if not self.option:
-            del fields["option"]
-        return fields
+    sparse = ("option",)
 
 
 @kind("text.sound_played", durable=True)
 class TextSoundPlayed(Payload):
-    """A sound in a text was started, paused or played to its end. It stops when its page is left.
+    """A sound or video in a text was started, paused or played to its end. It stops when its page
+    is left.
 
     Attributes
     ----------
     sound : its name in the study's folder.
     action : `play`, `pause` or `end`.
     play : the number of the play, from 1; continuing after a pause does not begin a new one.
-    at_s : the position in the sound, in seconds from its beginning.
+    at_s : the position in the sound or video, in seconds from its beginning.
     audible : whether a loudspeaker was open.
     """
 
@@ -300,10 +296,4 @@ class QuestionnaireSubmitted(Payload):
     instrument_version: Whole
     answers: dict[str, Any]
     not_asked: tuple[Word, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Without what most questionnaires have nothing of: as it always was."""
-        fields = super().as_dict()
-        if not self.not_asked:
-            del fields["not_asked"]
-        return fields
+    sparse = ("not_asked",)

@@ -567,8 +567,9 @@ SESSION_TYPES = {
     "close.requested": "The participant tried to close the window; nothing was closed.",
     "close.withdrawn": "The participant who tried to close the window continued; working time "
     "was stopped since close.requested, in sessions that have these rows.",
-    "text.sound_played": "A sound of a text was started, paused or heard to its end; value is "
-    "where in it, in seconds; text is its file, play or pause or end, and which play it is.",
+    "text.sound_played": "A sound or video in a text was started, paused or played to its end; "
+    "value is where in it, in seconds; text is its file, play or pause or end, and which play it "
+    "is.",
     "skip.requested": "A question (text: trial) was skipped by the participant, or a part "
     "(text: part) by the moderator; it could be undone, and working time was stopped.",
     "skip.taken_back": "The skip was undone: the question or part continued.",

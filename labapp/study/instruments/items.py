@@ -91,34 +91,23 @@ Bounds = tuple[float, float]
 
 SOUNDS = frozenset({".wav", ".flac", ".ogg", ".mp3"})
 """Endings of files that hold sound."""
-_VIDEOS = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ogv"})
-NO_VIDEO = (
-    "a video cannot be played here, because the Qt that labapp installs has no video player. "
-    "Show a picture or play a sound instead"
-)
-
-
-def is_video(name: str) -> bool:
-    """Whether a file is a video, by its ending."""
-    return PurePosixPath(name).suffix.lower() in _VIDEOS
+VIDEOS = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ogv"})
+"""Endings of videos."""
 
 
 def _name_alone(value: Any) -> Any:
-    value = {"file": value} if isinstance(value, str) else value
-    if any(map(is_video, _file_names(value))):
-        raise ValueError(NO_VIDEO)
-    return value
+    return {"file": value} if isinstance(value, str) else value
 
 
 def _picture_alone(value: Any) -> Any:
     value = _name_alone(value)
-    if _kind_of_media(value) == "sound":
-        raise ValueError("a picture; a sound can be played only with an item, not here")
+    if (kind := _kind_of_media(value)) != "picture":
+        raise ValueError(f"only a picture can be used here, and this file is a {kind}")
     return value
 
 
 def _file_names(value: Any) -> list[str]:
-    """The names of the file of a picture or a sound: one, or one a language."""
+    """The names of the file of a picture, sound or video: one, or one a language."""
     file = value.get("file") if isinstance(value, Mapping) else getattr(value, "file", None)
     names = file.values() if isinstance(file, Mapping) else (file,)
     return [name for name in names if isinstance(name, str)]
@@ -126,7 +115,7 @@ def _file_names(value: Any) -> list[str]:
 
 def _kind_of_media(value: Any) -> str:
     endings = {PurePosixPath(name).suffix.lower() for name in _file_names(value)}
-    return "sound" if endings & SOUNDS else "picture"
+    return "video" if endings & VIDEOS else "sound" if endings & SOUNDS else "picture"
 
 
 def _with_name_alone(schema: dict[str, Any]) -> None:
@@ -191,14 +180,43 @@ class Sound(Strict):
     heard: bool = False
 
 
+class Video(Sound):
+    """A video that is played with an item, by a button. In a file it may be its name alone.
+
+    Attributes
+    ----------
+    file : the path in the study's folder, such as `videos/robot.mp4`: MP4, MOV, Matroska, WebM,
+        AVI, MPEG or Ogg. The extra `video` is needed to play it.
+    width : in logical pixels (default: the video's own width), and never wider than there is room
+        for.
+    """
+
+    width: int | None = Field(default=None, ge=16, le=2000)
+
+
+class Ends(Strict):
+    """Words at the two ends of a scale.
+
+    Attributes
+    ----------
+    low : the words at its lowest point.
+    high : the words at its highest point.
+    """
+
+    low: SomeWords
+    high: SomeWords
+
+
 PictureMedia = Annotated[Picture, BeforeValidator(_picture_alone)]
 """A picture, where nothing else can be."""
 Media = Annotated[
-    Annotated[Picture, Tag("picture")] | Annotated[Sound, Tag("sound")],
+    Annotated[Picture, Tag("picture")]
+    | Annotated[Sound, Tag("sound")]
+    | Annotated[Video, Tag("video")],
     Discriminator(_kind_of_media),
     BeforeValidator(_name_alone),
 ]
-"""A picture or a sound, by the ending of its file."""
+"""A picture, a sound or a video, by the ending of its file."""
 
 
 class Check(Strict):
@@ -241,7 +259,7 @@ class Option(Strict):
     text : what the participant reads.
     describe : whether participants can add their own words.
     alone : whether choosing it deselects all others.
-    media : a picture or sound that comes with it.
+    media : a picture, sound or video that comes with it.
     """
 
     id: str = Field(pattern=WORD)
@@ -277,7 +295,7 @@ class Item(Strict):
     text : the question or statement; like all words a text, or texts by language: `{en: …, de: …}`.
         In name and text, `{answer:used}` inserts the answer to the item `used` on an earlier page,
         and `{answer:before.used}` one from an earlier questionnaire.
-    media : a picture or sound that comes with it.
+    media : a picture, sound or video that comes with it.
     required : whether the participant must answer before continuing.
     dont_know : the words of an answer below the others for people who cannot say, such as
         `{en: I don't know, de: Weiß ich nicht}`. It counts as answered and has no value.
@@ -353,12 +371,12 @@ class Item(Strict):
 
     @property
     def sound(self) -> Sound | None:
-        """The sound that is played with it."""
+        """The sound or video that is played with it."""
         return self.media if isinstance(self.media, Sound) else None
 
     @property
     def sounds(self) -> dict[str, Sound]:
-        """Its sound, under "", and those of its options or rows, by their ids."""
+        """Its sound or video, under "", and those of its options or rows, by their ids."""
         own = {} if self.sound is None else {"": self.sound}
         return own | {
             option.id: option.media

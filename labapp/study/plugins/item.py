@@ -15,6 +15,9 @@ from labapp.base.documents import WORD, Strict, refuse_again
 from labapp.study.when import Condition
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from labapp.base.documents import Path_
     from labapp.study.consent import ConsentForm
     from labapp.study.schema import Recording
 
@@ -83,6 +86,22 @@ class Item(Strict):
         """The items that it consists of and that are gone through once for every drawn cell, or
         level of a factor; none of an item that is of a task type."""
         return ()
+
+    def interrupts(self) -> tuple[Item, ...]:
+        """The items that are shown between two of its rounds."""
+        return ()
+
+    def interrupted_after(
+        self, rounds: int, random: np.random.Generator | None = None
+    ) -> frozenset[int]:
+        """The rounds, from 1, after which these are shown. random: draws them where they are drawn;
+        without it some of those that can be drawn."""
+        return frozenset()
+
+    def interruption_faults(self, rounds: int) -> Iterator[tuple[Path_, str]]:
+        """What is wrong with them where there are so many rounds: the keys, and what was found and
+        what is allowed."""
+        return iter(())
 
     def goes_through(self) -> str | None:
         """The drawn variable whose cells, or the factor whose levels, it goes through; None where

@@ -30,9 +30,9 @@ COURSE = (
     ),
     CourseRow(
         SoundPlayed.kind,
-        "The sound of an item or option was started, paused or heard to its end; value is where in "
-        "it, in seconds; text is instrument, item (with _ and option), play or pause or end, and "
-        "which play it is.",
+        "The sound or video of an item or option was started, paused or played to its end; value "
+        "is where in it, in seconds; text is instrument, item (with _ and option), play or pause "
+        "or end, and which play it is.",
         lambda payload: {
             "value": payload.at_s,
             "text": " ".join(

@@ -6,7 +6,7 @@ out is not asked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from labapp.record.events.trials import (
 from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Instrument, Item, dont_know
 from labapp.study.instruments.asking import AskedItems, own_name
-from labapp.study.instruments.items import Check
+from labapp.study.instruments.items import Check, Sound
 from labapp.study.plan import QuestionnairePart
 from labapp.study.plugins.machine import PartMachine, Value
 from labapp.study.when import names
@@ -71,13 +71,13 @@ class QuestionnaireState:
 @dataclass(frozen=True, slots=True)
 class QuestionnaireTask(PartMachine[QuestionnaireState]):
     """instrument: as in its file; the part's items and their order are taken here; seconds: how
-    long the sounds of its items and options last; others: the items of earlier questionnaires whose
-    answers are filled into the words of its items, as these name them."""
+    long a sound or video of its items and options lasts; others: the items of earlier
+    questionnaires whose answers are filled into the words of its items, as these name them."""
 
     part: QuestionnairePart
     index: int
     instrument: Instrument
-    seconds: Mapping[SoundKey, float] = field(default_factory=dict)
+    seconds: Callable[[Sound], float] = lambda sound: 0.0
     others: Mapping[str, Item] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -277,7 +277,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         if item is None or sound is None or item.id not in self.asked(state).ids:
             return ()
         now = self.sound(state, item.id, asked.option)
-        working, seconds = state.pauses.working_ns(now_ns), self.seconds[item.id, asked.option]
+        working, seconds = state.pauses.working_ns(now_ns), self.seconds(sound)
         if (done := now.ask(asked.action, working, seconds, sound.plays)) is None:
             return ()
         played = SoundPlayed(

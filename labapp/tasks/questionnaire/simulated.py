@@ -83,14 +83,12 @@ class Respondent(Actor[QuestionnairePart]):
             answered = item.id in state.answers and item.id not in missing
             if answered or item.id in self._left_out:
                 continue
-            for option in item.sounds:
+            for option, named in item.sounds.items():
                 sound = task.sound(state, item.id, option)
                 if sound.heard:
                     continue
                 action: SoundAction = "end" if sound.playing else "play"
-                wait_s = (
-                    task.seconds[item.id, option] if sound.playing else participant.pace.think_s
-                )
+                wait_s = task.seconds(named) if sound.playing else participant.pace.think_s
                 participant.send(PlaySound(item.id, action, False, option), wait_s)
                 return
             value = answer(item, participant.rng, self._leaning(item.id))

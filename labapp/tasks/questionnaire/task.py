@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from labapp.study import media
 from labapp.study.conditions import Scope
+from labapp.study.instruments.items import Sound
 from labapp.study.plan import QuestionnairePart
 from labapp.study.planner import Planner
 from labapp.study.plugins.item import Item
@@ -61,11 +62,7 @@ class Questionnaire(TaskType[QuestionnairePart]):
         self, part: QuestionnairePart, index: int, context: MachineContext
     ) -> QuestionnaireTask:
         instrument = context.loaded.instruments[part.instrument]
-        seconds = {
-            (item.id, option): media.decode_sound(context.loaded.files[sound.file]).seconds
-            for item in instrument.items
-            for option, sound in item.sounds.items()
-        }
+        files = context.loaded.files
         others = {
             name: context.loaded.instruments[of].part(own)
             for item in instrument.items
@@ -73,6 +70,10 @@ class Questionnaire(TaskType[QuestionnairePart]):
             for of, dot, own in (name.partition("."),)
             if dot
         }
+
+        def seconds(sound: Sound) -> float:
+            return media.decode_sound(files[sound.file]).seconds
+
         return QuestionnaireTask(part, index, instrument, seconds, others)
 
     def line(self, part: QuestionnairePart) -> str:

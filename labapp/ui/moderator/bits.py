@@ -239,13 +239,15 @@ STROKES: Mapping[str, Sequence[Sequence[tuple[float, float]]]] = {
     "done": (((0.3, 0.52), (0.44, 0.66), (0.7, 0.36)),),
     "warn": (((0.5, 0.27), (0.5, 0.55)),),
     "missing": (((0.35, 0.35), (0.65, 0.65)), ((0.65, 0.35), (0.35, 0.65))),
+    "left_out": (((0.3, 0.5), (0.7, 0.5)),),
     "skipped": (((0.25, 0.3), (0.48, 0.5), (0.25, 0.7)), ((0.52, 0.3), (0.75, 0.5), (0.52, 0.7))),
 }
 
 
 class StatusIcon(QWidget):
     """A round mark: ok (check), warn (exclamation), missing (cross), busy (dots), todo (ring),
-    current (triangle), skipped (arrow). Shape and colour both tell; the word stands beside it."""
+    current (triangle), skipped (arrow), left_out (dash). Shape and colour both tell; the word is
+    next to it."""
 
     def __init__(self, palette: Palette, state: str = "busy", px: int = ICON_PX) -> None:
         super().__init__()
@@ -285,7 +287,7 @@ def paint_status(painter: QPainter, palette: Palette, state: str, box: QRectF) -
         return
     ink = colour
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    if state != "skipped":
+    if state not in ("skipped", "left_out"):
         ink = palette.color("card")
         painter.setBrush(colour)
         painter.drawEllipse(round_box)

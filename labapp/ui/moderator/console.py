@@ -728,6 +728,7 @@ STATES = {
     "current": N_("state.now"),
     "done": N_("outcome.done"),
     "skipped": N_("outcome.skipped"),
+    "left_out": N_("outcome.left_out"),
 }
 
 
@@ -766,7 +767,7 @@ class PlanList(QWidget):
     def _describe_for_reader(self, view: PlanView) -> str:
         left = self.time_of(view) if view.left_ns is not None else ""
         words = (wording.part_title(view.row.title), tr(STATES[view.state]), view.progress, left)
-        return " ".join(filter(None, words))
+        return " ".join(dict.fromkeys(filter(None, words)))
 
     def _has_room(self, view: PlanView, room: float) -> bool:
         """Whether a row can show its time beside its whole title; that tells stages apart."""
@@ -799,7 +800,7 @@ class PlanList(QWidget):
 
     def _paint_row(self, painter: QPainter, view: PlanView, box: QRectF) -> None:
         p = self._palette
-        current, todo = view.state == "current", view.state == "todo"
+        current, quiet = view.state == "current", view.state in ("todo", "left_out")
         if current:
             equip(painter, Qt.PenStyle.NoPen, p.color("accent_soft"))
             painter.drawRoundedRect(box, theme.RADIUS, theme.RADIUS)
@@ -816,13 +817,14 @@ class PlanList(QWidget):
             right = where.left() - theme.SPACE_S
         if view.progress:
             width = metrics(small, True).horizontalAdvance(view.progress)
-            write_with(painter, p.color("accent" if current else "warn"), small, True)
+            tone = "accent" if current else "secondary" if quiet else "warn"
+            write_with(painter, p.color(tone), small, True)
             where = QRectF(right - width, box.top(), width, ROW_PX)
             painter.drawText(where, middle | Qt.AlignmentFlag.AlignRight, view.progress)
             right = where.left() - theme.SPACE_S
         left = icon.right() + theme.SPACE_M
         title = wording.part_title(view.row.title)
-        write_with(painter, p.color("secondary" if todo else "ink"), theme.BODY_PX - 1, current)
+        write_with(painter, p.color("secondary" if quiet else "ink"), theme.BODY_PX - 1, current)
         fm = metrics(theme.BODY_PX - 1, current)
         room = QRectF(left, box.top(), right - left, ROW_PX)
         shown = fm.elidedText(title, Qt.TextElideMode.ElideRight, right - left)

@@ -20,6 +20,7 @@ from labapp.record.audio import devices
 from labapp.record.events.commands import Command
 from labapp.study.adaptive.counting import Criterion
 from labapp.study.adaptive.tracks import Tracking, Tracks
+from labapp.study.inclusion import LEFT_OUT
 from labapp.study.people import PersonState
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import PartMachine
@@ -128,6 +129,7 @@ OUTCOMES = {
     "completed": N_("outcome.done"),
     "time_expired": N_("outcome.time_expired"),
     "skipped": N_("outcome.skipped"),
+    LEFT_OUT: N_("outcome.left_out"),
     "declined": N_("outcome.declined"),
     "check_failed": N_("outcome.check_failed"),
     "criterion_missed": N_("outcome.criterion_missed"),
@@ -378,8 +380,10 @@ class PartWords(Generic[P]):
     def trial(self, part: P, number: int) -> str:
         """A trial in the timeline, as a block of its own or, where `goes_on` joins several, as
         theirs."""
-        of = part.trial_count() or number
-        return tr("progress.question_of", question=self.noun(part, number), all=of)
+        noun = self.noun(part, number)
+        if part.chooses:  # how many there will be follows from the answers
+            return noun
+        return tr("progress.question_of", question=noun, all=part.trial_count() or number)
 
     def noun(self, part: P, number: int) -> str:
         """What a trial is called, with its number."""

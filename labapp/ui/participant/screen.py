@@ -50,10 +50,10 @@ from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, Measured, PlainLabel, announce
 from labapp.ui.widgets.dial import Foot, Head
-from labapp.ui.widgets.markdown import MarkdownView, text_width
+from labapp.ui.widgets.markdown import MarkdownView, picture_width, text_width
 from labapp.ui.widgets.painting import restyle
 from labapp.ui.widgets.row_view import RIGHT_MARK, WRONG_MARK
-from labapp.ui.widgets.sound_bar import MakePlayer, SoundBar, Sounding
+from labapp.ui.widgets.sound_bar import WIDEST_VIDEO, MakePlayer, SoundBar, Sounding
 
 
 class DialControl(NamedTuple):
@@ -219,8 +219,8 @@ class Screen(Shown):
         """A text of the study, with its pictures and sounds."""
         return MarkdownView(self.session.study_picture, self.sound_of_text)
 
-    def sound_of_text(self, name: str, alt: str) -> SoundBar | None:
-        """What plays a sound of a text; None for what is no sound of the study."""
+    def sound_of_text(self, name: str, alt: str, width: int | None = None) -> SoundBar | None:
+        """What plays a sound or video of a text; None for what is neither. width: of a video."""
         sound, session = self.session.study_sound(name), self.session
         if sound is None:
             return None
@@ -232,7 +232,8 @@ class Screen(Shown):
         def ask(action: SoundAction, audible: bool) -> None:
             self.send(PlayTextSound(name, action, sound.seconds, audible))
 
-        return self.make_sound_bar(name, alt or PurePosixPath(name).stem, look, ask)
+        spoken = alt or PurePosixPath(name).stem
+        return self.make_sound_bar(name, spoken, look, ask, width=width, most=picture_width())
 
     def make_sound_bar(
         self,
@@ -241,14 +242,16 @@ class Screen(Shown):
         look: Callable[[], Sounding],
         ask: Callable[[SoundAction, bool], None],
         caption: str = "",
+        width: int | None = None,
+        most: int = WIDEST_VIDEO,
     ) -> SoundBar | None:
-        """What plays a sound; on a screen that is only read it shows where it is. None for what is
-        no sound of the study."""
+        """What plays a sound or video; on a screen that is only read it shows where it is. None for
+        what is neither. width, most: of a video, see `SoundBar`."""
         session = self.session
         if (sound := session.study_sound(file)) is None:
             return None
         player = None if session.read_only else self.make_player
-        bar = SoundBar(sound, name, session.words, look, player, caption)
+        bar = SoundBar(sound, name, session.words, look, player, caption, width, most)
         bar.asked.connect(ask)
         return bar
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from labapp.base.clock import NS, Clock
+from labapp.base.errors import VideoError
 from labapp.record.events import Event, Source
 from labapp.record.events.commands import Command
 from labapp.record.events.lifecycle import PaymentComputed
@@ -291,9 +292,14 @@ class SessionView:
         return self.loaded.files.get(name) if media.is_file(name) else None
 
     def study_sound(self, name: str) -> media.DecodedSound | None:
-        """A sound of the study's folder; None for what is none."""
+        """A sound or video of the study's folder; None for what is none."""
         content = self.loaded.files.get(name) if media.is_sound(name) else None
-        return None if content is None else media.decode_sound(content)
+        if content is None:
+            return None
+        try:
+            return media.decode_sound(content)
+        except VideoError as error:
+            return media.not_decoded(error)
 
     def pages(self, document: str, values: dict[str, str]) -> list[str]:
         """The pages of one of the study's texts, with values (numbers) filled in."""

@@ -135,7 +135,7 @@ class ParticipantWindow(Fitted, QWidget):
         self._elsewhere = False
         self._without_keys = False
         self.setWindowTitle(loaded.study.title)
-        preload(loaded.files)
+        preload(loaded.files, read_only=self.session.read_only)
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setStyleSheet(theme.stylesheet(theme.LIGHT))

@@ -63,12 +63,14 @@ from labapp.ui.researcher.sharing import DepositForm, MergeForm
 
 Stand = tuple[tuple[str, str, int, tuple[str, ...]], ...]
 """What results were computed from: id, state, events and tags of each session."""
+Of = tuple[str, tuple[str, ...]]
+"""A study, and the phases and tags whose sessions are analysed."""
 
 
 @dataclass(frozen=True)
 class _Done:
-    """The last analysis of a study. results: its own, or where it failed those of the one before,
-    if any; state: what is said of it."""
+    """The last analysis of a study, or of a phase or tag of it. results: its own, or where it
+    failed those of the one before, if any; state: what is said of it."""
 
     stand: Stand
     results: Results | None
@@ -90,9 +92,9 @@ class Researcher(QObject):
         self._whole = False
         self._study = ""
         self._shown = False
-        self._done: dict[str, _Done] = {}
+        self._done: dict[Of, _Done] = {}
         self._chosen: dict[str, str] = {}  # by study the phase or tag
-        self._of: tuple[str, Stand] = ("", ())
+        self._running: tuple[Of, Stand] = (("", ()), ())
         self._out = Path()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._runs = 0
@@ -207,7 +209,7 @@ class Researcher(QObject):
         """Copy tables, figures and report to a folder that is not there yet; with files for other
         programs they are computed again, there."""
         out = request.out
-        if (results := self._earlier(self._study)) is None:
+        if (results := self._earlier(self._of)) is None:
             return
         if request.formats:
             self._analyse_into(request)
@@ -259,7 +261,8 @@ class Researcher(QObject):
             form.set_state(describe(ended) if ended.ok else _describe_end(ended),
                            "good" if ended.ok else "alarm")  # fmt: skip
             if ended.ok and isinstance(form, MergeForm):
-                self._done.pop(study, None)  # its results lack the answers
+                # Its results lack the answers.
+                self._done = {of: done for of, done in self._done.items() if of[0] != study}
                 self._show()
 
         def run(arguments: list[str]) -> None:
@@ -281,7 +284,7 @@ class Researcher(QObject):
         return tr("sharing.merged", columns=columns, sessions=sessions, left=left)
 
     def _open_report(self) -> None:
-        if (results := self._earlier(self._study)) is not None:
+        if (results := self._earlier(self._of)) is not None:
             open_outside(results.report, self._tell_unopened)
 
     def _tell_unopened(self, text: str) -> None:
@@ -291,10 +294,8 @@ class Researcher(QObject):
     def _analyse_or_stop(self) -> None:
         if self._analysis.running:
             self._analysis.stop()
-            study, stand = self._of
-            self._done[study] = _Done(
-                stand, self._earlier(study), tr("researcher.stopped"), failed=True
-            )
+            of, stand = self._running
+            self._done[of] = _Done(stand, self._earlier(of), tr("researcher.stopped"), failed=True)
         else:
             self._analyse()
         self._show()
@@ -305,15 +306,23 @@ class Researcher(QObject):
     def _own(self) -> list[SessionSummary]:
         return [session for session in self._sessions if session.study == self._study]
 
+    @property
+    def _of(self) -> Of:
+        return self._study, self._only
+
     def _stand(self) -> Stand:
         return tuple((line.id, line.state, line.events, line.tags) for line in self._used)
 
     @property
     def _used(self) -> list[SessionSummary]:
         """The sessions that an analysis takes."""
+        return [line for line in self._selected if usable(line)]
+
+    @property
+    def _selected(self) -> list[SessionSummary]:
+        """The sessions of the phase or tag that is chosen, or all."""
         choice = Choice(self._only)
-        used = filter(usable, self._own)
-        return [line for line in used if choice.takes(line.phase, line.tags, line.simulated)]
+        return [line for line in self._own if choice.takes(line.phase, line.tags, line.simulated)]
 
     @property
     def _only(self) -> tuple[str, ...]:
@@ -339,7 +348,7 @@ class Researcher(QObject):
             self._folder = tempfile.TemporaryDirectory(prefix=leftovers.prefix("results"))
         self._runs += 1
         self._out = Path(self._folder.name) / f"{self._study}-{self._runs}"
-        self._of = (self._study, stand)
+        self._running = (self._of, stand)
         out = ["--out", str(self._out)]
         self._analysis.start(["analyze", *self._paths(), *out, *self._options()])
 
@@ -348,9 +357,9 @@ class Researcher(QObject):
         return [str(session.path) for session in self._used]
 
     def _on_analysis_end(self, ended: Ended) -> None:
-        study, stand = self._of
+        of, stand = self._running
         problem = "" if ended.ok else _describe_end(ended)
-        results = self._earlier(study)
+        results = self._earlier(of)
         if ended.ok:
             try:
                 with mistakes.wrap_errors(tr("researcher.results_unshown")):
@@ -358,36 +367,35 @@ class Researcher(QObject):
             except LabappError as error:
                 problem = str(error)
         state = problem or tr("researcher.as_of", time=f"{datetime.now():%H:%M}")
-        self._done[study] = _Done(stand, results, state, failed=bool(problem))
+        self._done[of] = _Done(stand, results, state, failed=bool(problem))
         self._show()
 
-    def _earlier(self, study: str) -> Results | None:
-        """The results that a study has already: a failure takes none away."""
-        done = self._done.get(study)
+    def _earlier(self, of: Of) -> Results | None:
+        """The results that there are already: a failure takes none away."""
+        done = self._done.get(of)
         return None if done is None else done.results
 
     def _show(self) -> None:
         """Everything as it stands; computes where results are missing or of other sessions."""
-        stand, done = self._stand(), self._done.get(self._study)
+        stand, of, done = self._stand(), self._of, self._done.get(self._of)
         fresh = done is not None and done.stand == stand
         if self._shown and not fresh and not self._analysis.running:
             self._analyse()
         running = self._analysis.running
-        results = self._earlier(self._study)
+        results = self._earlier(of)
         quality = {} if results is None else results.quality
-        own = self._own
+        shown = self._selected
         counts = sum(facts.counts for key, facts in quality.items() if key[0] == self._study)
         none = tr("sessions.none_yet") if self._whole else tr("state.checking")
-        text = counted(len(own), "researcher.sessions") if own else none
+        text = counted(len(shown), "researcher.sessions") if shown else none
         if quality:
             text = tr("researcher.sessions_count", sessions=text, n=counts)
-        self.page.set_sessions(own, quality, text)
-        only = self._only
-        self.page.set_only(*list_words(own), only[0] if len(only) == 1 else "")
+        self.page.set_sessions(shown, quality, text)
+        only = of[1]
+        self.page.set_only(*list_words(self._own), only[0] if len(only) == 1 else "")
         state = "" if done is None else done.state
-        if running and self._of[0] == self._study:
-            n = len(self._of[1])
-            state = counted(n, "researcher.analysing")
+        if running and self._running[0] == of:
+            state = counted(len(self._running[1]), "researcher.analysing")
         self.page.set_results(results, self._study, state)
         failed = done is not None and done.failed and not running
         self.page.set_state(state, "warn" if failed else "")

@@ -107,7 +107,7 @@ class ResearcherPage(QWidget):
     """Signals
     -------
     study_chosen(str) : the study whose sessions are shown.
-    only_chosen(str) : the phase or tag whose sessions are analysed; empty for all.
+    only_chosen(str) : the phase or tag whose sessions are listed and analysed; empty for all.
     analyse_requested(), report_requested(), keep_requested(CopyRequest) : results; where to keep
         them.
     verify_requested(list[Path]), export_requested(ExportRequest) : the chosen sessions, or all.

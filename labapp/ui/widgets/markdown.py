@@ -36,6 +36,12 @@ def text_width() -> int:
     return round(metrics().horizontalAdvance(sample) / len(sample) * LINE_CHARACTERS)
 
 
+def picture_width() -> int:
+    """Logical pixels for the widest picture or video of a text: none is cut when the text gets a
+    scroll bar."""
+    return text_width() - theme.SPACE_L - 2 * theme.RING
+
+
 def read(document: QTextDocument, markdown: str) -> None:
     """Fill a document with Markdown. HTML in it is text like any other: `<b>` is shown as it
     stands."""
@@ -45,12 +51,12 @@ def read(document: QTextDocument, markdown: str) -> None:
     document.setMarkdown(markdown, features.MarkdownDialectGitHub | features.MarkdownNoHTML)
 
 
-TextSound = Callable[[str, str], SoundBar | None]
-"""Makes what plays a sound of a text, by its name in the study's folder and its words; None where
-there is no such sound."""
+TextSound = Callable[[str, str, int | None], SoundBar | None]
+"""Makes what plays a sound or video of a text, by its name in the study's folder, its words and the
+width that the text states; None where there is none."""
 
 
-def no_sound(name: str, alt: str) -> SoundBar | None:
+def no_sound(name: str, alt: str, width: int | None) -> SoundBar | None:
     """Where there are none."""
     return None
 
@@ -146,16 +152,16 @@ class MarkdownView(QTextBrowser):
             image = fragment.charFormat().toImageFormat()
             name = image.name()
             alts.append(image.stringProperty(QTextFormat.Property.ImageAltText).strip())
-            if (bar := self.sounds(name, alts[-1])) is not None:
+            stated = image.stringProperty(QTextFormat.Property.ImageTitle)
+            width = int(stated) if stated.isdecimal() and int(stated) else None
+            if (bar := self.sounds(name, alts[-1], width)) is not None:
                 bar.setParent(self.viewport())
                 bar.show()
                 self.sound_bars.append((fragment.position(), bar))
                 continue
             if (content := self.pictures(name)) is None:
                 continue
-            stated = image.stringProperty(QTextFormat.Property.ImageTitle)
-            width = int(stated) if stated.isdecimal() and int(stated) else None
-            size = size_of(content, width, text_width())
+            size = size_of(content, width, picture_width())
             image.setWidth(size.width())
             image.setHeight(size.height())
             image.setName(f"{name}#{size.width()}")

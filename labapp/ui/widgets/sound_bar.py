@@ -1,5 +1,5 @@
-"""The sound of a study on the screen: a button to play it, how far it is, and how often it can
-still be played."""
+"""The sound or video of a study on the screen: a button to play it, how far it is, and how often
+it can still be played; above them the pictures of a video."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ from labapp.ui.timers import make_repeating_timer
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.controls import Button, PlainLabel, announce
 from labapp.ui.widgets.painting import metrics
+from labapp.ui.widgets.video_picture import VideoPicture
 
 TICK_MS = 50
+PICTURE_MS = 15
+"""Between two looks at a video: shorter than its pictures are shown."""
+WIDEST_VIDEO = 640
 BAR_WIDTH = 200
 CAPTION_WIDTH = 240
 
@@ -70,6 +74,8 @@ class SoundBar(QWidget):
     look : says what the session says now.
     make_player : makes what is heard; None on a screen that is only read.
     caption : words before it, such as those of the option whose sound it is.
+    width : of a video, in logical pixels, as the study states it; None for its own.
+    most : for how wide a video there is room, in logical pixels.
     """
 
     asked = Signal(str, bool)
@@ -82,12 +88,15 @@ class SoundBar(QWidget):
         look: Callable[[], Sounding],
         make_player: MakePlayer | None = None,
         caption: str = "",
+        width: int | None = None,
+        most: int = WIDEST_VIDEO,
     ) -> None:
         super().__init__()
         self._sound, self._words, self._look, self._make = sound, words, look, make_player
         self._player: Player | None = None
         self._led = False  # whether the player was told to play
-        self._name, self._problem = name, ""
+        self._name, self._problem = name, sound.problem
+        self.pictures = VideoPicture(sound, name, width, most) if sound.video else None
         self.button = Button(words("sound_play"), pressed=self._press)
         words_wide = (
             metrics().horizontalAdvance(words(key)) for key in ("sound_play", "sound_pause")
@@ -107,10 +116,12 @@ class SoundBar(QWidget):
             words_before.setFixedWidth(CAPTION_WIDTH)
             row.addWidget(words_before)
         controls.fill(row, self.button, self.bar, self.time, 1)
-        controls.fill(
-            controls.column(self, theme.SPACE_XS, (0, theme.SPACE_S, 0, 0)), row, self.note
-        )
-        self._timer = make_repeating_timer(self, self.follow, TICK_MS)
+        column = controls.column(self, theme.SPACE_XS, (0, theme.SPACE_S, 0, 0))
+        if self.pictures is not None:
+            column.addWidget(self.pictures)
+        controls.fill(column, row, self.note)
+        every_ms = TICK_MS if self.pictures is None else PICTURE_MS
+        self._timer = make_repeating_timer(self, self.follow, every_ms)
 
     def _length(self, at_s: float) -> str:
         return self._words("sound_time", at=_minutes(at_s), of=_minutes(ceil(self._sound.seconds)))
@@ -132,6 +143,8 @@ class SoundBar(QWidget):
         self.button.setEnabled(now.playing or now.can_play)
         self.button.setAccessibleName(f"{self.button.text()}: {self._name}")
         self.bar.setValue(round(1000 * at_s))
+        if self.pictures is not None:
+            self.pictures.show_at(at_s)
         length = self._length(at_s)
         self.time.setText(length)
         self.bar.setAccessibleDescription(length)
@@ -169,6 +182,8 @@ class SoundBar(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._timer.stop()
+        if self.pictures is not None:
+            self.pictures.close_video()
         if self._player is not None:
             self._player.close()
             self._player, self._led = None, False

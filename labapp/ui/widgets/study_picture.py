@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from labapp.base.errors import VideoError
 from labapp.study import media
 
 LEAST_WIDTH = 80
@@ -31,14 +33,17 @@ def image_of(content: bytes) -> QImage:
     return image.copy()  # of its own: the bytes go
 
 
-def preload(files: Mapping[str, bytes]) -> None:
-    """Decode the pictures and sounds of a study before the first of them is shown. files: of the
-    study."""
+def preload(files: Mapping[str, bytes], *, read_only: bool = False) -> None:
+    """Decode the pictures, sounds and videos of a study before the first of them is shown.
+
+    files: of the study; read_only: nothing is played, so that videos may be unreadable here.
+    """
     for name, content in files.items():
         if media.is_file(name):
             image_of(content)
         elif media.is_sound(name):
-            media.decode_sound(content)
+            with suppress(VideoError) if read_only else nullcontext():
+                media.decode_sound(content)
 
 
 @lru_cache(maxsize=128)
@@ -74,6 +79,10 @@ class SizedPicture:
         room."""
         if content is not None:
             self.content, self.whole = content, size_of(content, width, most)
+        self.take_room()
+
+    def take_room(self: Any) -> None:
+        """Ask the layout for room of the picture's shape."""
         self.setMaximumWidth(self.whole.width())
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)

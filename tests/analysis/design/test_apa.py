@@ -19,15 +19,16 @@ from labapp.analysis.design.contents import REPORT, DefaultFindings
 from labapp.analysis.design.sections import (
     DOCX,
     TEX,
-    _outcome,
-    _short,
+    is_term,
     paper_tables,
     sections,
+    short_share,
     term_tests,
     tex,
     write_docx,
 )
 from labapp.analysis.design.sections import find_tested_row as row_of
+from labapp.analysis.design.summing_up import _outcome
 from labapp.analysis.inference import adjust
 from labapp.base import resources, translations
 from labapp.base.report.listing import number_words, p_words
@@ -91,11 +92,12 @@ def test_the_sentences_have_the_numbers_of_the_tests(results: StudyAnalyses) -> 
     page = page[page.index("Results in sentences") :]
     for analysis in results.analyses:
         for row in analysis.select(CONTRAST):
-            test = f"({row.df:.0f}) = {decimal(row.statistic or 0, 2)}"
-            assert f"{test}, {p_words(row.p_corrected or 0)} with" in page
+            assert f"{p_words(row.p_corrected or 0)} with" in page
+            if not any(is_term(row, term) for term in term_tests(analysis)):
+                assert f"({row.df:.0f}) = {decimal(row.statistic or 0, 2)}" in page
             assert f"[{number_words(row.low or 0)}, {number_words(row.high or 0)}]" in page
         for test in term_tests(analysis):
-            assert f"η² = {_short(test.effect)}, 95 % CI" in page
+            assert f"η² = {short_share(test.effect)}, 90 % CI" in page
     clear = [
         row.contrast for a in results.analyses for row in a.select(CONTRAST) if row.significant
     ]
@@ -237,3 +239,33 @@ def test_a_mean_is_in_the_outcomes_own_unit_or_says_in_which(results: StudyAnaly
     _, shown = _outcome(analysis)
     assert "Geometric means" in str(shown)
     assert all(f"{mean:.2f}" in str(shown) for mean in geometric)
+
+
+def test_a_factor_of_two_levels_is_tested_in_one_sentence(results: StudyAnalyses) -> None:
+    page = html.unescape(str(join_parts(sections(results))))
+    page = page[page.index("Results in sentences") :]
+    same = [
+        (row, term)
+        for analysis in results.analyses
+        for row in analysis.select(CONTRAST)
+        for term in term_tests(analysis)
+        if is_term(row, term)
+    ]
+    for row, term in same:
+        assert (row.statistic or 0) ** 2 == pytest.approx(term.statistic)
+        assert (
+            f"; contrast “{row.contrast}”, difference {number_words(row.difference or 0)}" in page
+        )
+    others = [row for a in results.analyses for row in a.select(CONTRAST)]
+    assert 0 < len(same) < len(others)
+    assert page.count("The contrast “") >= len(others) - len(same)
+
+
+def test_one_test_alone_is_not_said_to_be_corrected() -> None:
+    contrasts = DESIGN["analysis"]["contrasts"][:1]
+    plan = {"outcomes": {"primary": ["completion_rate"]}, "contrasts": contrasts}
+    tables = study(DESIGN | {"analysis": plan})
+    made = analyse(tables.included(), read_declaration(tables, "own"))
+    page = html.unescape(str(join_parts(sections(made))))
+    assert "p corrected" not in page
+    assert "with Holm" not in page

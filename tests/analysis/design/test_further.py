@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,6 +19,7 @@ from labapp.analysis.design.further import (
     NO_COVARIATES,
     ONE_BETWEEN,
     PERMUTED,
+    TAILS,
     TESTS,
     YUEN,
     bayes_factor,
@@ -135,12 +138,29 @@ def test_a_contrast_of_trimmed_means_within_people_is_yuens_dependent_one() -> N
     assert (row.statistic, row.df) == pytest.approx((t, left - 1), rel=1e-9)
 
 
+def test_sums_of_sixths_that_are_equal_are_ties_of_a_permutation() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n, more = rng.integers(3, 6), rng.integers(3, 6)
+        sixths = rng.integers(0, 7, size=(n + more, 3))
+        values, sums = (sixths / 6).mean(axis=1), sixths.sum(axis=1)
+        people = {
+            "participant": [f"p{at}" for at in range(n + more)],
+            "g": ["a"] * n + ["b"] * more,
+        }
+        layout = Layout((Factor("g", ("a", "b")),))
+        (row,) = made(pd.DataFrame({**people, "value": values}), layout, "permutation")
+        every = np.array([sums[list(own)].sum() for own in combinations(range(n + more), n)])
+        tails = (every >= sums[:n].sum()).mean(), (every <= sums[:n].sum()).mean()
+        assert row.p == pytest.approx(min(1.0, 2 * min(tails)))
+
+
 def test_permutations_of_few_people_are_all_made() -> None:
     frame, layout = trays()
     between, *_, within = made(frame, layout, "permutation")
-    assert between.why == "all 20 permutations"
+    assert between.why == f"all 20 permutations; {TAILS}"
     assert between.p == pytest.approx(0.1)
-    assert within.why == "all 4,096 permutations"
+    assert within.why == f"all 4,096 permutations; {TAILS}"
     assert within.p == pytest.approx(2 / 4096)
 
 

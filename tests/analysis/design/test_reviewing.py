@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,8 +17,16 @@ from labapp.analysis.analyze import _translation
 from labapp.analysis.columns import table_columns
 from labapp.analysis.declared import with_declared
 from labapp.analysis.design.contents import REPORT, residuals_figure
-from labapp.analysis.design.reviewing import ANSWERS, CORRELATION, WITHIN, WITHOUT
-from labapp.analysis.design.sources import MANIPULATION
+from labapp.analysis.design.reviewing import (
+    ANSWERS,
+    CORRELATION,
+    PASSED_ONLY,
+    WITHIN,
+    WITHOUT,
+)
+from labapp.analysis.design.sections import deciding_tests
+from labapp.analysis.design.sources import MANIPULATION, SECONDARY
+from labapp.analysis.design.summing_up import UNCORRECTED, summary
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import build_frame
 from labapp.analysis.task_report import ReportedStudy
@@ -120,6 +131,42 @@ def test_a_check_in_words_is_counted_by_condition_and_tested() -> None:
     assert chi.effect == pytest.approx(stats.contingency.association(counts, method="cramer"))
     assert fisher.p == pytest.approx(stats.fisher_exact(counts)[1])
     assert {chi.role, fisher.role} == {MANIPULATION}
+
+
+def test_the_summary_has_secondary_outcomes_and_the_check_with_its_counts() -> None:
+    given = tables()
+    counted = given.included()
+    findings = REPORT.findings(counted, ())
+    (results,), (reviewed,) = findings.studies.values(), findings.reviews.values()
+    told = page_text(summary(counted.participants, results, {}, reviewed=reviewed))
+    for analysis in results.analyses:
+        if analysis.outcome.role == SECONDARY:
+            (f, *_) = deciding_tests(analysis)
+            assert f"{analysis.outcome.label} secondary hint: F(1, 16) = {f.statistic:.2f}" in told
+    assert "noticed manipulation check with: no 2, yes 7; without: no 7, yes 2" in told
+    assert "Fisher's exact test, p = .057" in told
+    assert UNCORRECTED in told
+    assert "The answers were not shown to differ between the levels of hint" in told
+
+
+def page_text(parts: Iterable[str]) -> str:
+    return html.unescape(" ".join(re.sub("<[^>]+>", " ", "".join(parts)).split()))
+
+
+def test_tests_are_repeated_without_people_who_failed_a_check() -> None:
+    made = tables()
+    answers = made.answers
+    failed = ["P05", "P06", "P11"]
+    answers["check"] = np.where(answers["participant"].isin(failed), "failed", "passed")
+    mine = select(rows_of(made), kind=PASSED_ONLY)
+    made.participants.loc[made.participants["participant"].isin(failed), "included"] = False
+    (results,) = REPORT.findings(made.included(), ()).studies.values()
+    theirs = [row for each in results.analyses for row in deciding_tests(each)]
+    assert [row.statistic for row in select(mine, model_name="test")] == [
+        row.statistic for row in theirs
+    ]
+    answers["check"] = "passed"
+    assert not select(rows_of(made), kind=PASSED_ONLY)
 
 
 def test_a_check_that_shows_no_difference_is_said_to() -> None:

@@ -144,7 +144,7 @@ def test_the_last_code_stays(tmp_path: Path) -> None:
     assert (book.version, book.codes[0].name) == (1, "Überrascht")
     with pytest.raises(AnnotationError, match="needs at least one code"):
         CodebookDraft(tmp_path, book).remove(book.codes[0].id)
-    with pytest.raises(AnnotationError, match="exists already"):
+    with pytest.raises(AnnotationError, match="already exists"):
         make_blank(tmp_path, "x", "y")
     assert path.name == "codebook.yaml"
 

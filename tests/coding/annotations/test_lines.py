@@ -552,7 +552,7 @@ def test_what_cannot_be_written_leaves_no_half(path: Path, monkeypatch: pytest.M
                 return getattr(raw, name)
 
         monkeypatch.setattr(file, "_file", Full())
-        with pytest.raises(AnnotationError, match="disk is full"):
+        with pytest.raises(AnnotationError, match="is full"):
             file.append("b", {})
         assert read(path).lines == (first,)
         assert not read(path).torn

@@ -184,7 +184,7 @@ def test_a_retired_code_is_not_given(tmp_path: Path) -> None:
     with opened(tmp_path / "anna.jsonl") as file:
         with pytest.raises(AnnotationError, match=r"no longer used \(nobody gave it\)"):
             file.give("old", t0_ns=0, t1_ns=5)
-        with pytest.raises(AnnotationError, match="gave no mark"):
+        with pytest.raises(AnnotationError, match="has no mark"):
             file.remove("nothing")
 
 

@@ -154,7 +154,7 @@ def test_a_session_is_segmented_once_and_frozen(tmp_path: Path) -> None:
     made = segment_session(session, "anna")
     assert len(made.units) == 2
     assert not made.frozen
-    with pytest.raises(AnnotationError, match="has units already: 2"):
+    with pytest.raises(AnnotationError, match="already has units: 2"):
         segment_session(session, "anna")
     frozen = segment_session(session, "anna", freeze=True)
     assert frozen.units == made.units

@@ -143,7 +143,7 @@ def test_whoever_froze_them_settles(tmp_path: Path) -> None:
     with opened(path) as file:
         file.settle(proposal.id, True)
         assert [unit.id for unit in file.units] == ["u0", "u9"]
-        with pytest.raises(AnnotationError, match="settled already"):
+        with pytest.raises(AnnotationError, match="already have been settled"):
             file.settle(proposal.id, True)
         file.thaw()
         assert not file.frozen
@@ -158,7 +158,7 @@ def test_whoever_froze_them_settles(tmp_path: Path) -> None:
         (lambda file: file.split("a", 0), "between its beginning and its end"),
         (lambda file: file.split("a", 10), "between its beginning and its end"),
         (lambda file: file.merge("a", "a"), "with itself"),
-        (lambda file: file.merge("a", "m"), "two speakers"),
+        (lambda file: file.merge("a", "m"), "different speakers"),
         (lambda file: file.move("a", t1_ns=15), "would overlap"),
         (lambda file: file.remove("nothing"), "There is no unit 'nothing'"),
     ],
@@ -176,7 +176,7 @@ def test_an_id_is_never_used_again(tmp_path: Path) -> None:
     with opened(tmp_path / "units.jsonl") as file:
         file.put(Unit("a", 0, 10))
         file.split("a", 5)
-        with pytest.raises(AnnotationError, match="Another unit had the id 'a' before"):
+        with pytest.raises(AnnotationError, match="The id 'a' has already been used"):
             file.put(Unit("a", 20, 30))
 
 

@@ -238,7 +238,7 @@ def test_every_row_that_cannot_be_is_told(session: Path, tmp_path: Path) -> None
     ]
     told = "\n".join(made.lost)
     for part in (
-        "line 3 (6:40.000–6:41.000): affect uncertain: it lies outside of the session",
+        "line 3 (6:40.000–6:41.000): affect uncertain: it lies outside the session",
         "affect: delighted (the tier 'affect' has no code 'delighted')",
         "mood: happy (the codebook think-aloud has no tier 'mood')",
         "line 6 (0:03.300–0:04.400): strategy goal: there is no unit",
@@ -263,7 +263,7 @@ def test_a_map_says_what_things_are_called_here(session: Path, tmp_path: Path) -
     )
     made = plan(session, file, translation=read_translation(words))
     assert [s.about for s in made.steps] == ["affect uncertain"]
-    assert "1 of Notiz: egal, left out by the map" in made.lost
+    assert "1 of Notiz: egal, which the map leaves out" in made.lost
     assert any("Gefühl: froh" in why for why in made.lost)
     words.write_text("a,b\n")
     with pytest.raises(ExchangeError, match="no column tier, to_tier"):
@@ -441,7 +441,7 @@ def test_consent_decides_about_words_and_sound(tmp_path: Path) -> None:
     text = exported.files[0].read_text()
     assert "MEDIA_DESCRIPTOR" not in text
     assert "taller" not in text
-    assert "the sound, since the participant did not agree to share it" in exported.lost
+    assert "the sound, because the participant did not agree to share it" in exported.lost
     with pytest.raises(ExchangeError, match="did not agree"):
         export(session, "eaf", tmp_path / "b.eaf", with_sound=True)
     changed = edited(
@@ -449,7 +449,7 @@ def test_consent_decides_about_words_and_sound(tmp_path: Path) -> None:
     )
     made = plan(session, changed)
     assert made.empty
-    assert "the words of 1 units, since the participant did not agree" in made.lost[0]
+    assert "the words of 1 units, because the participant did not agree" in made.lost[0]
 
 
 def test_what_went_out_is_written_down_and_nothing_overwritten(
@@ -461,7 +461,7 @@ def test_what_went_out_is_written_down_and_nothing_overwritten(
     (entry,) = holders(session.parent, session.name)
     assert (entry.kind, entry.file) == ("export", str(tmp_path / "a.csv"))
     content = (tmp_path / "a.csv").read_bytes()
-    with pytest.raises(ExchangeError, match="exists already"):
+    with pytest.raises(ExchangeError, match="already exists"):
         export(session, "csv", tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_bytes() == content
 

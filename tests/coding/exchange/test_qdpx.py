@@ -201,7 +201,7 @@ def test_words_that_were_changed_where_no_times_are_kept_are_told(
     assert made.empty
     told = "\n".join(made.lost)
     assert "3 codes without a time" in told
-    assert "units and words whose times the other tool did not keep" in told
+    assert "units and words whose times were not kept by the other tool" in told
 
 
 def test_words_and_boundaries_of_units_come_back(session: Path, project: Path) -> None:
@@ -448,7 +448,7 @@ def test_a_sound_that_is_not_of_the_session_is_refused_with_what_to_say(
     path = tmp_path / "nvivo.qdpx"
     path.write_bytes(zipped(of_another_tool("interview 3")))
     with pytest.raises(
-        LabappError, match=r"interview 3\.wav, which is not a sound file"
+        LabappError, match=r"interview 3\.wav, which is not one of the sound files"
     ) as refused:
         plan(session, path, "ben")
     assert "which times it has: session, segment-01.wav" in refused.value.todo

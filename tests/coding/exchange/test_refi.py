@@ -270,7 +270,7 @@ def test_without_consent_a_silent_sound_stands_for_the_voice(tmp_path: Path) -> 
         assert wav.getnframes() / wav.getframerate() == pytest.approx(125, abs=2)
         assert set(wav.readframes(wav.getnframes())) == {0x80}
     assert not any(b"taller" in content for content in files.values())
-    assert "the sound, which is replaced by silence so that codes have times" in exported.lost
+    assert "the sound, which is replaced with silence so that codes have times" in exported.lost
     made = plan(session, exported.files[0])
     assert made.empty
     assert not made.lost

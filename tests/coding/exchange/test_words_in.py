@@ -101,7 +101,7 @@ def test_the_participants_code_is_the_participant(bare: Path, tmp_path: Path) ->
 
 def test_where_nobody_is_named_the_list_says_so(bare: Path) -> None:
     (told,) = brought(bare, CASES / "whisper-outputs/w1.tsv").lost
-    assert told.startswith("who speaks (units: 1): the file does not say")
+    assert told.startswith("who speaks (units: 1). The file does not say")
     assert not brought(bare, CASES / "whisper-outputs/w1.tsv").steps
     assert said(bare) == [(1.0, 3.0, "participant", "It gets taller")]
 
@@ -111,7 +111,11 @@ def test_where_nobody_is_named_the_list_says_so(bare: Path) -> None:
     [
         (",,speech: moderator,", ["moderator"], ""),
         (",,affect,", [], "the map turns it into a code ('affect')"),
-        (",,speech: moderator,\nMarra,,speech: participant,", ["moderator"], "'Marra' in the map"),
+        (
+            ",,speech: moderator,\nMarra,,speech: participant,",
+            ["moderator"],
+            "'Marra', which is in the map",
+        ),
     ],
 )
 def test_a_map_is_heard_or_told(
@@ -125,7 +129,7 @@ def test_a_map_is_heard_or_told(
 
 def test_a_map_leaves_a_speaker_out(bare: Path) -> None:
     told = brought(bare, TEAMS, "Mara Beispiel,,,\nP07,,speech: participant,\n").lost
-    assert told == ("1 of Mara Beispiel, left out by the map",)
+    assert told == ("1 of Mara Beispiel, which the map leaves out",)
     assert said(bare) == [(5.0, 9.0, "participant", "I think it gets taller.")]
 
 
@@ -211,7 +215,7 @@ def test_words_that_are_there_stay_and_words_of_another_speaker_go_nowhere(
     file = new(tmp_path, "a.srt", WORDS)
     brought(bare, file, words_only=True)
     told = brought(bare, new(tmp_path, "b.srt", WORDS.replace("taller", "lower")), words_only=True)
-    assert "the words for the unit at 0:05.000: the unit there has other words" in told.lost[0]
+    assert "the words for the unit at 0:05.000: the unit there has different words" in told.lost[0]
     assert [row[3] for row in said(bare)] == ["it\ngets", "taller", "yes"]
     other = new(tmp_path, "c.srt", "1\n00:00:01,000 --> 00:00:02,000\n[moderator] why?\n")
     (why,) = brought(bare, other, words_only=True).lost
@@ -256,7 +260,7 @@ def test_words_beside_a_code_are_those_of_its_unit_or_listed(bare: Path, tmp_pat
     told = brought(bare, new(tmp_path, "a.csv", HEAD + rows)).lost
     assert [row[3] for row in said(bare)] == ["it gets taller", ""]
     assert told == (
-        "line 4 (0:01.000–0:04.000): “no”: the unit there has other words, which are kept",
+        "line 4 (0:01.000–0:04.000): “no”: the unit there has different words, which are kept",
         "line 5 (0:06.000–0:07.000): “somewhere”: there is no unit for these words",
     )
 
@@ -289,7 +293,7 @@ GRID = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0 60 <exists> 1 "
 def test_words_make_no_codebook(file: str, rows: str, bare: Path, tmp_path: Path) -> None:
     case = CASES / "eaf-words-as-codes" / file
     path = new(tmp_path, "a.TextGrid", file) if file.startswith("File") else case
-    with pytest.raises(ExchangeError, match="seem to hold words, not codes") as refused:
+    with pytest.raises(ExchangeError, match="seem to contain words rather than codes") as refused:
         brought(bare, path)
     assert f"\n{rows}\n" in str(refused.value.todo)
     assert not codebooks_of(bare.parent)

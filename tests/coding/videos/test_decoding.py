@@ -124,7 +124,7 @@ def test_a_picture_that_is_not_wanted_any_more_is_left(film: Path) -> None:
 def test_what_is_no_video_is_refused_by_name(tmp_path: Path) -> None:
     cases = {
         "empty.mp4": (b"", "it is empty"),
-        "text.mp4": (b"dear diary " * 50, "it does not begin like an MP4"),
+        "text.mp4": (b"dear diary " * 50, "it is not a valid MP4"),
         "list.mp4": (b"#EXTM3U\nhttp://example.org/a.ts\n", "a list of other files"),
         "concat.mkv": (b"ffconcat version 1.0\nfile '/etc/passwd'\n", "a list of other files"),
         "head.mp4": (b"\0\0\0\x20ftypisom" + bytes(500), "FFmpeg|Invalid|no picture"),

@@ -136,5 +136,5 @@ def test_refusals() -> None:
         task_probe(TRUTH, TRUTH, labels=np.where(np.arange(400) == 5, 9, PARITY))
     with pytest.raises(MetricError, match="codes to learn from have 2 x 1 numbers per row"):
         concept_probe(TRUTH, TRUTH, train=(TRUTH[:, :2], TRUTH))
-    with pytest.raises(MetricError, match="among the rows to learn from only"):
+    with pytest.raises(MetricError, match="occurs only among the rows to learn from"):
         task_probe(TRUTH, TRUTH, labels=PARITY, train=(TRUTH, TRUTH, PARITY + 2 * FIRST))

@@ -126,7 +126,7 @@ def variance_between(frame: pd.DataFrame, row: pd.Series[Any]) -> Expected:
 def of_f(
     row: pd.Series[Any], f: float, p: float, df: float, error: float, effect: float
 ) -> Expected:
-    for end, share in ((row["effect_low"], 0.975), (row["effect_high"], 0.025)):
+    for end, share in ((row["effect_low"], 0.95), (row["effect_high"], 0.05)):
         noncentral = end / (1 - end) * (df + error + 1)
         if noncentral > 0:
             assert stats.ncf.cdf(f, df, error, noncentral) == pytest.approx(share, abs=1e-6)

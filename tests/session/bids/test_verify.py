@@ -499,6 +499,8 @@ FORMATS = {
     21: "5dfd3a2f95293a2b",
     22: "33275d0b0c4eace9",
     23: "0d5ed5f20bbb6b6a",
+    24: "9a11707f9ee8e1ba",
+    25: "a5ff5538d00446fb",
 }
 
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""

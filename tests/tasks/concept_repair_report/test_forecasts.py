@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from labapp.analysis import sections
-from labapp.analysis.design.sections import summary
+from labapp.analysis.design.summing_up import summary
 from labapp.analysis.inference import EQUIVALENT, holm
 from labapp.analysis.task_report import HypothesisResult, default_analyses, reports
 from labapp.base.report.page import join_parts

@@ -54,7 +54,8 @@ from tests.ui.keys import focus, press
 Key = Qt.Key
 Tap = Callable[..., None]
 FRUIT = [{"id": name, "text": name.capitalize()} for name in ("apple", "pear", "plum", "fig")]
-ENDS = {"points": 5, "low": "not at all", "high": "completely"}
+AT_ENDS = {"low": "not at all", "high": "completely"}
+ENDS = {"points": 5, **AT_ENDS}
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,9 @@ CASES = {
         (Key.Key_2,), ("2",), {"": 2}, {"": (1, 5)},
     ),
     "slider": Case(
-        {"start": 29}, {"value": 30, "touched": True}, _slide,
-        (Key.Key_Right, Key.Key_Right), ("30",), {"": 30, "touched": True}, {"": (0, 100)},
+        {"start": 29, "ends": AT_ENDS}, {"value": 30, "touched": True}, _slide,
+        (Key.Key_Right, Key.Key_Right), ("30", "not at all – completely"),
+        {"": 30, "touched": True}, {"": (0, 100)},
     ),
     "choice": Case(
         {"options": FRUIT}, {"chosen": ("pear",)}, lambda view, tap: tap(view.group.options[1]),
@@ -660,7 +662,7 @@ def _pixels(window: QWidget) -> Any:
 
 def test_the_report_shows_every_kind(sessions: list[Path], tmp_path: Path) -> None:
     counted = load(sessions[0].parent)
-    page = "".join(map(str, item_sections(counted, (), "a")))
+    page = "".join(map(str, item_sections(counted, "a")))
     answers = counted.answers
     page += "".join(map(str, show_choices(counted.participants, answers, set())))
     page += "".join(map(str, show_texts(counted.participants, answers)))

@@ -326,7 +326,7 @@ def test_what_cannot_be_read_is_told_soon_after_the_window_is_there(
     assert f"Event {last[0]} (trial.ended) cannot be read" in window.notices.text.text()
 
 
-USUAL = "Screens are shown in a window of the usual size"
+USUAL = "Screens are shown from the top, in a window of the usual size"
 
 
 def notices(path: Path) -> str:

@@ -192,7 +192,7 @@ def _sort(
         if round_ == "independent" and status != "locked":
             work.left_out[
                 f"{rater.rater}: independent coding that is not locked yet ({status}); it is "
-                "compared once it is locked: *Raters*, *Done and lock…* on the Coding page "
+                "compared once it is locked: *Raters*, *Mark done or lock…* on the Coding page "
                 "(labapp code lock)"
             ] += 1
             continue

@@ -6,27 +6,23 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from labapp.base.documents import Strict
-from labapp.study.instruments.items import MOST_CIRCLES, Compound, SomeWords, Words
+from labapp.study.instruments.items import MOST_CIRCLES, Compound, Ends, SomeWords, Words
 from labapp.study.instruments.kinds.rating import Scale
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-class Axis(Strict):
-    """One of the two scales of a grid.
+class Axis(Ends):
+    """One of the two scales of a grid, with the words at its ends: `low` on the left, or below;
+    `high` on the right, or above.
 
     Attributes
     ----------
-    low : the words at its lowest point: on the left, or below.
-    high : the words at its highest point: on the right, or above.
     name : the name of the scale, for screen readers and tables (default: the words at its highest
         point).
     """
 
-    low: SomeWords
-    high: SomeWords
     name: Words = ""
 
     @property

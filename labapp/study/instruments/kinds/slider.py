@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from pydantic import model_validator
 
 from labapp.study.conditions import Value
-from labapp.study.instruments.items import Bounds, Item, SomeWords
+from labapp.study.instruments.items import Bounds, Ends, Item, SomeWords
 from labapp.study.plugins.bids import Column
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Slider(Item):
         `presentation: as_published` show a handle there, since a visible handle attracts answers.
     about : `accuracy`: it begins at the accuracy of the explained model.
     unit : the unit after its number.
+    ends : words at the two ends of its line.
     """
 
     more: ClassVar[Mapping[str, str]] = {"touched": "Whether it was moved or confirmed"}
@@ -44,6 +45,7 @@ class Slider(Item):
     start: int | None = None
     about: Literal["accuracy"] | None = None
     unit: str = "%"
+    ends: Ends | None = None
     required: bool = False
 
     @model_validator(mode="after")
@@ -94,8 +96,14 @@ class Slider(Item):
         touched = value["touched"]
         return {"": value["value"] if touched else None, "touched": touched}
 
+    def answer_words(self) -> dict[str, str]:
+        ends = self.ends
+        return {} if ends is None else {str(self.low): ends.low, str(self.high): ends.high}
+
     def column(self, where: str) -> Column:
-        return Column("", f"{self.title} ({where}; empty where nobody touched it)", self.unit)
+        ends = ", ".join(f"{number} = {words}" for number, words in self.answer_words().items())
+        told = filter(None, (where, ends, "empty where nobody touched it"))
+        return Column("", f"{self.title} ({'; '.join(told)})", self.unit)
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, Any]:
         low, high, _ = self.places()

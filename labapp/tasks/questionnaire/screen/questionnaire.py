@@ -141,6 +141,7 @@ class QuestionnaireScreen(Screen):
             lambda: self._look_at_sound(item, option),
             lambda action, audible: self.send(PlaySound(item.id, action, audible, option)),
             caption=words if option else "",
+            width=getattr(sound, "width", None),
         )
 
     def _look_at_sound(self, item: Item, option: str) -> Sounding:
@@ -465,6 +466,9 @@ class Page(QScrollArea):
             self.views.append(view)
             line = hairline()
             widgets: list[QWidget] = [view, line]
+            if any(item.sounds) and (lifted := view.lift_words()) is not None:
+                widgets.append(lifted)  # what an option sounds like belongs to the options
+                self._column.addWidget(lifted)
             for option in item.sounds:
                 if (bar := self._sound_bar(item, option)) is not None:
                     self.sounds[item.id, option] = bar

@@ -34,6 +34,7 @@ from labapp.base.report.page import (
     page,
     paragraph,
     render,
+    supplement,
     table,
     two_lines,
 )
@@ -383,7 +384,7 @@ class ReconstructionReport(TaskReport[LabelResults]):
     def sections(self, study: ReportedStudy, findings: LabelResults) -> Iterator[Html]:
         yield from metrics_by_model(study, CALIBRATION, CALIBRATION_METRICS)
         yield from calibration(study.counted, study.anchor)
-        yield from courses(study.tables, study.anchor)
+        yield from supplement(courses(study.counted, study.anchor))
         yield from of_study(study.name, findings)
 
     def methods(self, study: ReportedStudy, findings: LabelResults) -> Iterator[str]:
@@ -407,7 +408,9 @@ class ReconstructionReport(TaskReport[LabelResults]):
         write(findings, folder)
 
     def defined(self, counted: Tables, findings: LabelResults) -> Mapping[str, str]:
-        there = {"Calibration": not counted.marks.empty, "Names of sliders": bool(findings.models)}
+        calibrated = not counted.marks.empty
+        there = {"Calibration": calibrated, "Active time": calibrated}
+        there |= {"Names of sliders": bool(findings.models)}
         return {name: text for name, text in DEFINITIONS.items() if there.get(name, True)}
 
     def asked(self, trials: pd.DataFrame) -> str:
@@ -435,7 +438,7 @@ takes some 20 ms to draw."""
 
 
 def courses(tables: Tables, anchor: str) -> Iterator[Html]:
-    """Small multiples of the alignment, a figure a session."""
+    """Small multiples of the alignment, a figure a session that counts."""
     chosen = (tables.trials["role"] == "stage") & tables.trials["task"].isin([TASK, CALIBRATION])
     trials = tables.trials[chosen]
     groups = list(trials.groupby(["participant", "session"], sort=False))
@@ -443,7 +446,7 @@ def courses(tables: Tables, anchor: str) -> Iterator[Html]:
         return
     from labapp.tasks.reconstruction.report.figures_alignment import alignment
 
-    yield heading(3, "Alignment over time, question by question")
+    yield heading(4, "Alignment over time, question by question")
     yield paragraph(
         "Dashed: the required alignment. Dot: solved; diamond: marked; cross: skipped; square: "
         "cut off. The time axis is the same along a row.",

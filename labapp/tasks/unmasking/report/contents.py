@@ -85,22 +85,26 @@ if TYPE_CHECKING:
 
 
 ASKED = track_sections.AskedAbout(TASK, (TASK,), "Method", "% of pixels")
+FIXED = "Unmasked images at fixed levels"
+"""What is defined of stages in which no rule chose the level."""
 DEFINITIONS = {
     "Unmasked images": (
-        "An annotation is a response to one masked image; a label names a class. Accuracy: "
-        "correct labels divided by all annotations (“I don't know” is not correct); without “I "
-        "don't know”, correct labels divided by labels. Reaction time: from the first painted "
-        "frame of the stimulus to the time stamp of the input event; no reaction times are "
-        "trimmed. The model alone: whether its prediction for the masked image is the true "
-        "class, and its cross-entropy there. Ranks: for each image and mask, the methods are "
-        "ranked by the participants' mean accuracy and by the model's cross-entropy; 1 is best, "
-        "and ties get their average rank. Bias: for images that the model gets wrong (whole or "
-        "masked), the share of annotations that repeat its prediction, mean over images. "
-        "Threshold: the percentage at which a psychometric function is half-way between its "
-        "guess and lapse rates. Intervals: 95 %, percentiles of 2,000 bootstrap draws of "
-        "participants (for their ranks, ± 1.96 standard deviations of the draws), or of images "
-        "for the model alone. All of it is in the tables annotations, masked_predictions and "
-        "statistics."
+        "An annotation is a response to one masked image; a label names a class. Reaction time: "
+        "from the first painted frame of the stimulus to the time stamp of the input event; no "
+        "reaction times are trimmed."
+    ),
+    FIXED: (
+        "Accuracy: correct labels divided by all annotations (“I don't know” is not correct); "
+        "without “I don't know”, correct labels divided by labels. The model alone: whether its "
+        "prediction for the masked image is the true class, and its cross-entropy there. Ranks: "
+        "for each image and mask, the methods are ranked by the participants' mean accuracy and "
+        "by the model's cross-entropy; 1 is best, and ties get their average rank. Bias: for "
+        "images that the model gets wrong (whole or masked), the share of annotations that "
+        "repeat its prediction, mean over images. Threshold: the percentage at which a "
+        "psychometric function is half-way between its guess and lapse rates. Intervals: 95 %, "
+        "percentiles of 2,000 bootstrap draws of participants (for their ranks, ± 1.96 standard "
+        "deviations of the draws), or of images for the model alone. All of it is in the tables "
+        "annotations, masked_predictions and statistics."
     ),
 }
 
@@ -137,6 +141,9 @@ class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[UnmaskingResults, ...]:
         return findings(counted)
+
+    def defined(self, counted: Tables, findings: tuple[UnmaskingResults, ...]) -> Mapping[str, str]:
+        return {name: text for name, text in DEFINITIONS.items() if findings or name != FIXED}
 
     def statistics(self, findings: tuple[UnmaskingResults, ...]) -> Iterator[Mapping[str, Any]]:
         for results in findings:

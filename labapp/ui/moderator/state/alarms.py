@@ -12,7 +12,7 @@ from typing import Literal
 
 from labapp.base.messages import Message, encode_message
 from labapp.record.events import Event, Payload
-from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised
+from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised, cause_of
 from labapp.session.folder import LOW_DISK_BYTES
 from labapp.ui.language import N_, counted, tr, tr_known
 from labapp.ui.moderator import wording
@@ -213,11 +213,10 @@ class Alarms:
             case "alarm.raised":
                 code = str(p["code"])
                 severity, text = describe_alarm(code)
-                detail = detail_of(p)
-                key = f"{code} {detail}" if code == "quota_full" else code  # one for each quota
-                return self._raise(event, key, severity, text, detail, lasting=True)
+                key = cause_of(code, p.get("about", ""))
+                return self._raise(event, key, severity, text, detail_of(p), lasting=True)
             case "alarm.cleared":
-                return self._clear(str(p["code"]))
+                return self._clear(cause_of(str(p["code"]), p.get("about", "")))
             case "program.stalled":
                 return self._add_stall(event)
             case "clock.changed":

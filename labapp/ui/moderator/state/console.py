@@ -21,6 +21,7 @@ from labapp.record.events import Event, payload_of
 from labapp.record.events.registry import Pauses
 from labapp.record.events.remote import OBSERVER, Afar, ModeratorChanged, RemoteJoined
 from labapp.session.machine import SessionMachine, SessionState
+from labapp.study.inclusion import LEFT_OUT
 from labapp.study.plugins import registry
 from labapp.study.plugins.machine import limit_ns as stage_limit_ns
 from labapp.study.plugins.part import PlannedPart, introduces, with_trials
@@ -624,7 +625,7 @@ def _close(blocks: list[TimelineBlock], at: int, outcome: str | None) -> None:
         blocks[-1] = replace(blocks[-1], end_ns=at, outcome=outcome)
 
 
-RowState = Literal["todo", "current", "done", "skipped"]
+RowState = Literal["todo", "current", "done", "skipped", "left_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -684,11 +685,15 @@ def view_of(
     """Every row as it stands at session time now_ns."""
     views = []
     for row in rows:
-        records = [state.records[index] for index in row.parts]
+        records = [
+            record for index in row.parts if (record := state.records[index]).outcome != LEFT_OUT
+        ]
         started = next((r.started_ns for r in records if r.started_ns is not None), None)
         outcomes = [r.outcome for r in records]
         standing: RowState
-        if started is None:  # or skipped before it began
+        if not records:
+            standing, length = LEFT_OUT, None
+        elif started is None:  # or skipped before it began
             standing, length = "todo" if None in outcomes else "skipped", None
         elif None in outcomes and state.ended is None:
             standing, length = "current", _length(work, started, now_ns)
@@ -700,7 +705,9 @@ def view_of(
             whole = all(outcome in ("completed", "time_expired") for outcome in outcomes)
             standing = "done" if whole else "skipped"
         progress = progress_of(machine, state) if standing == "current" else ""
-        if standing == "skipped":
+        if standing == LEFT_OUT:
+            progress = tr(wording.OUTCOMES[LEFT_OUT])
+        elif standing == "skipped":
             wrong = (o for o in outcomes if o not in ("completed", "time_expired"))
             progress = tr(wording.OUTCOMES.get(next(wrong) or "", N_("outcome.unfinished")))
         left = None

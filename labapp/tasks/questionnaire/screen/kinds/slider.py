@@ -44,6 +44,15 @@ class SliderView(ItemView):
         self.slider.moved.connect(lambda value: self._say(value, touched=True))
         self.slider.given.connect(lambda value: self.answered.emit(_make_touched(value)))
         right = controls.fill(controls.column(None, theme.SPACE_XS), self.selected, self.slider)
+        self._ends = ""
+        if (ends := item.ends) is not None:
+            self._ends = f"{ends.low} – {ends.high}. "
+            low_end, high_end = (
+                controls.make_label(text, "secondary", wrap=True) for text in (ends.low, ends.high)
+            )
+            high_end.setAlignment(Qt.AlignmentFlag.AlignRight)
+            below = controls.row(None, theme.SPACE_XL)
+            controls.fill(right, controls.fill(below, (low_end, 1), (high_end, 1)))
         self.row_layout.addLayout(right, 1)
         self.show_value(None)
 
@@ -65,7 +74,7 @@ class SliderView(ItemView):
             text = f"{stands}{none}" if self.slider.has_handle else none
         if self.selected.text() != text:
             self.selected.setText(text)
-            self.slider.setAccessibleDescription(text)
+            self.slider.setAccessibleDescription(f"{self._ends}{text}")
         restyle(self.selected, "role", "strong" if touched else "secondary")
 
     def uncommitted(self) -> Any:

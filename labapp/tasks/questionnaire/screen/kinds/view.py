@@ -101,6 +101,17 @@ class ItemView(QWidget):
         if self.words is not None:
             self.row_layout.addWidget(self.words, 0, Qt.AlignmentFlag.AlignVCenter)
 
+    def lift_words(self) -> QWidget | None:
+        """Take the words out, to be put above something that belongs to the answer."""
+        if self.words is None:
+            return None
+        self.row_layout.removeWidget(self.words)
+        self.words.setFixedWidth(max(self.words.maximumWidth(), text_width()))
+        self.words.setContentsMargins(0, theme.SPACE_M, 0, 0)
+        if self.row_layout.direction() is QBoxLayout.Direction.LeftToRight:
+            self.row_layout.setContentsMargins(MARK_WIDTH, theme.SPACE_S, 0, theme.SPACE_S)
+        return self.words
+
     def show_pictures(self, pictures: Pictures) -> None:
         """Show the item's picture: below its words, and above the answer where it is wide."""
         media = self.item.picture

@@ -1,0 +1,72 @@
+"""The pictures of a study's video on the screen."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from labapp.coding.videos.decoding import OpenedVideo, Picture
+from labapp.study import media
+from labapp.ui.widgets.study_picture import SizedPicture
+
+
+class VideoPicture(SizedPicture, QWidget):
+    """It shows the picture of one time of the video.
+
+    Parameters
+    ----------
+    sound : the video's sound; its `video` is not empty.
+    alt : its name, for people who cannot see it.
+    width : in logical pixels, as the study states it; None for the video's own.
+    most : the room that there is, in logical pixels.
+    """
+
+    def __init__(self, sound: media.DecodedSound, alt: str, width: int | None, most: int) -> None:
+        super().__init__()
+        self._content = sound.video
+        own_width, own_height = sound.size
+        wide = min(width or own_width, most)
+        self.whole = QSize(wide, max(round(wide * own_height / own_width), 1))
+        self.take_room()
+        self.setAccessibleName(alt)
+        self._opened = ExitStack()
+        self._video: OpenedVideo | None = None
+        self._at_s = 0.0
+        self._picture: Picture | None = None
+        self._room = (0, 0)
+
+    def show_at(self, at_s: float) -> None:
+        """Show the picture of a time of the video, in s."""
+        self._at_s = at_s
+        if self._picture is None or not self._picture.begins_s <= at_s < self._picture.ends_s:
+            self.update()
+
+    def close_video(self) -> None:
+        """Let the decoder go; it is opened again when a picture is next wanted."""
+        self._opened.close()
+        self._video = self._picture = None
+
+    def _decode(self, room: tuple[int, int]) -> Picture | None:
+        shown, at_s = self._picture, self._at_s
+        if shown is None or room != self._room or not shown.begins_s <= at_s < shown.ends_s:
+            if self._video is None:
+                self._video = self._opened.enter_context(media.open_video(self._content))
+            self._room = room
+            self._picture = self._video.picture_at(at_s, room) or shown
+        return self._picture
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        box, ratio = self.picture_box(), self.devicePixelRatioF()
+        picture = self._decode((round(box.width() * ratio), round(box.height() * ratio)))
+        if picture is None:
+            return
+        height, width, _ = picture.pixels.shape
+        pixels = picture.pixels.tobytes()
+        painter = QPainter(self)
+        form = QImage.Format.Format_RGB888
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawImage(box, QImage(pixels, width, height, 3 * width, form))
+        painter.end()

@@ -1,0 +1,123 @@
+"""Items between the rounds of `each`: after every so many, or after some drawn at random."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from numpy.random import default_rng
+
+from labapp.analysis import load as load_tables
+from labapp.base.errors import StudyError
+from labapp.session import condition_assignment
+from labapp.session.bids.verify import verify
+from labapp.session.simulation.simulation_job import simulate_study
+from labapp.study import loading, planner
+from labapp.study.flow import Interruption
+from labapp.study.overview import prior_of, space_of
+from labapp.study.plan import Plan
+from tests.helpers.beside import put_beside
+
+STUDY = """\
+id: own
+title: Own
+version: 1
+unnamed_texts: shipped
+design:
+  within: [scene: [a, b, c, d, e, f]]
+flow:
+- each: scene
+  flow:
+  - questionnaire: seq
+  interrupt:
+    WHERE
+    flow:
+    - questionnaire: nasa-tlx
+"""
+
+
+def write(folder: Path, where: str, text: str = STUDY) -> Path:
+    put_beside(folder)
+    path = folder / "own.yaml"
+    path.write_text(text.replace("WHERE", where), "utf-8")
+    return path
+
+
+def planned(path: Path, participant: str) -> Plan:
+    loaded = loading.load(path)
+    drawn = condition_assignment.preview(path.parent, loaded, participant)
+    return planner.realise(loaded, participant, space_of=space_of, prior_of=prior_of, drawn=drawn)
+
+
+def rounds_before(plan: Plan) -> list[int]:
+    """After how many rounds each interruption comes."""
+    asked = [getattr(part, "instrument", "") for part in plan.parts]
+    return [asked[:at].count("seq") for at, name in enumerate(asked) if name == "nasa-tlx"]
+
+
+@pytest.mark.parametrize(
+    ("where", "after"),
+    [
+        ("every: 2", [2, 4]),
+        ("every: 1", [1, 2, 3, 4, 5]),
+        ("every: 2\n    first: 1", [1, 3, 5]),
+        ("every: 4", [4]),
+        ("every: 6", []),
+    ],
+)
+def test_it_comes_after_every_so_many_rounds_and_never_after_the_last(
+    where: str, after: list[int], tmp_path: Path
+) -> None:
+    plan = planned(write(tmp_path, where), "P01")
+    assert rounds_before(plan) == after
+    assert len({part.id for part in plan.parts}) == len(plan.parts)
+
+
+def test_random_interruptions_differ_between_people_and_are_the_same_when_planned_again(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path, "times: 2")
+    after = [rounds_before(planned(path, f"P{number:02}")) for number in range(1, 13)]
+    assert all(len(set(each)) == 2 and set(each) <= {1, 2, 3, 4, 5} for each in after)
+    assert len(set(map(tuple, after))) > 3
+    assert rounds_before(planned(path, "P01")) == after[0]
+
+
+def test_each_place_between_rounds_is_drawn_equally_often() -> None:
+    interruption = Interruption.model_construct(flow=(), every=None, first=None, times=1)
+    drawn = [place for seed in range(5000) for place in interruption.after(6, default_rng(seed))]
+    counts = [drawn.count(place) for place in range(1, 6)]
+    assert all(abs(count - 1000) < 150 for count in counts), counts
+
+
+def test_a_simulated_session_goes_through_them(tmp_path: Path) -> None:
+    path = write(tmp_path, "times: 2")
+    sessions = simulate_study(str(path), 2, "random", tmp_path / "sessions")
+    for session in sessions:
+        assert verify(session).ok, verify(session).problems
+    answers = load_tables(sessions[0].parent).answers
+    asked = answers.groupby("participant")["instrument"].value_counts().unstack()
+    assert list(asked["seq"]) == [6, 6]
+    assert (asked["nasa-tlx"] % 2 == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "told"),
+    [
+        ("every: 2\n    times: 2", STUDY, "line 11, .*either 'every' or 'times'"),
+        ("first: 1", STUDY, "line 11, .*either 'every' or 'times'"),
+        ("times: 2\n    first: 1", STUDY, "line 11, .*'first' needs 'every'"),
+        ("times: 6", STUDY, "line 12, .*fewer than the 6 rounds of scene"),
+        ("every: 0", STUDY, "line 12, .*greater than or equal to 1"),
+        ("evry: 2", STUDY, "line 12, .*did you mean 'every'"),
+        ("every: 2", STUDY.replace("nasa-tlx", "none"), "line 14.*none"),
+        (
+            "every: 2",
+            STUDY.replace("questionnaire: nasa-tlx", "consent: x.md"),
+            "line 14, ",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(where: str, text: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=told):
+        loading.load(write(tmp_path, where, text))

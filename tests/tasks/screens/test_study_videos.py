@@ -1,0 +1,226 @@
+"""Videos of a study's items, options and texts: checked, played with their sound, and in the
+replay the picture of the time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from labapp.analysis import load as load_tables
+from labapp.analysis.checking import check_study
+from labapp.base.errors import VideoError
+from labapp.coding.videos import decoding
+from labapp.record.audio.player import Player
+from labapp.record.events.commands import Next
+from labapp.record.journal.opening import open_record
+from labapp.session import opening
+from labapp.session.replay.history import History
+from labapp.session.simulation.simulation_job import simulate_study
+from labapp.study import media
+from labapp.study.loading import load
+from labapp.tasks.questionnaire.machine import Answer
+from labapp.ui.participant.screen import Screen
+from labapp.ui.replay.picture import PastWindow
+from labapp.ui.widgets.markdown import picture_width
+from labapp.ui.widgets.video_picture import VideoPicture
+from tests.helpers.made_videos import heard_by, number_in, speech_like, write_video
+from tests.helpers.reach import ill_made, out_of_reach
+from tests.tasks.screens.test_study_sounds import _wait, add_text, with_options, write_study
+from tests.ui.hearing import Text as Told
+from tests.ui.hearing import interface_of
+
+SECONDS = 2.0
+FILE = "videos/robot.mp4"
+MEDIA = {"file": FILE, "alt": "A robot", "plays": 2, "heard": True, "width": 320}
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    samples = heard_by(speech_like(SECONDS), 0.0, SECONDS)
+    return write_video(
+        tmp_path_factory.mktemp("film") / "film.mp4",
+        samples,
+        SECONDS,
+        per_second=25,
+        size=(640, 360),
+    ).read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def without_loudspeaker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The player's own clock, as on a computer without a loudspeaker."""
+    monkeypatch.setattr(Screen, "make_player", staticmethod(lambda heard: Player(heard, None)))
+
+
+@pytest.fixture
+def no_pyav(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Take PyAV away, as from a computer without the extra."""
+
+    def take() -> None:
+        media.decode_sound.cache_clear()
+        monkeypatch.setattr(decoding, "is_installed", lambda: False)
+
+    yield take
+    media.decode_sound.cache_clear()
+
+
+def number_on(pictures: VideoPicture) -> int:
+    """The number of the video's picture that a widget shows."""
+    image = pictures.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)
+    return number_in(rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3), 640)
+
+
+def faults_of(path: Path) -> list[Any]:
+    return [fault for error in check_study(path).errors for fault in error.faults]
+
+
+def test_a_video_is_as_long_as_its_pictures_and_has_its_sound(film: bytes) -> None:
+    decoded = media.decode_sound(film)
+    assert decoded.seconds == pytest.approx(SECONDS, abs=0.05)
+    assert decoded.size == (640, 360)
+    assert np.abs(decoded.samples).max() > 1000
+    assert decoded.video is film
+
+
+def test_a_silent_video_plays_as_long_as_it_lasts(tmp_path: Path) -> None:
+    silent = write_video(tmp_path / "film.mp4", None, 1.0).read_bytes()
+    decoded = media.decode_sound(silent)
+    assert decoded.seconds == pytest.approx(1.0, abs=0.05)
+    assert not decoded.samples.any()
+
+
+@pytest.mark.parametrize(
+    ("named", "files", "told"),
+    [
+        (FILE, {}, "the video 'videos/robot.mp4' is not there"),
+        (FILE, {FILE: b"no video"}, "is not an MP4, MOV, Matroska, WebM, AVI, MPEG or Ogg video"),
+        ({**MEDIA, "width": 3}, {}, "greater than or equal to 16"),
+        ({**MEDIA, "play": 2}, {}, "did you mean 'plays'"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(
+    named: Any, files: dict[str, bytes], told: str, tmp_path: Path
+) -> None:
+    faults = faults_of(write_study(tmp_path / "own", named, **files))
+    assert any(told in fault.what for fault in faults), faults
+    assert all(fault.line for fault in faults)
+
+
+def test_a_video_that_is_too_large_for_playing_is_refused(
+    tmp_path: Path, film: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    media.decode_sound.cache_clear()
+    monkeypatch.setattr(media, "MOST_PIXELS", 640 * 360 - 1)
+    (fault,) = faults_of(write_study(tmp_path / "own", MEDIA, **{FILE: film}))
+    assert "640 × 360 pixels" in fault.what
+    assert "1920 × 1080" in fault.todo
+
+
+def test_without_the_extra_the_study_is_refused_with_what_to_install(
+    tmp_path: Path, film: bytes, no_pyav: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA, **{FILE: film})
+    no_pyav()
+    (fault,) = faults_of(path)
+    assert "PyAV is not installed" in fault.what
+    assert "extras add video" in fault.todo
+
+
+def test_it_plays_is_heard_and_its_picture_is_replayed(
+    tmp_path: Path, film: bytes, open_room: Any, open_window: Any, qapp: QApplication, no_pyav: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA, **{FILE: film})
+    room = open_room(study=path)
+    window = open_window(room)
+    window.resize(1366, 768)
+    screen = window.screen_shown
+    (bar,), view = screen.pages[0].sounds.values(), screen.items[0]
+    assert bar.pictures.isVisible()
+    assert (bar.pictures.width(), bar.pictures.height()) == (320, 180)
+    assert bar.pictures.accessibleName() == "A robot"
+    assert number_on(bar.pictures) == 0, "the first picture is there before it is played"
+    assert interface_of(bar.button).text(Told.Name) == "Play: A robot"
+    assert not view.isEnabled()
+    assert "to the end" in bar.note.text()
+    assert ill_made(window) == []
+    assert out_of_reach(window) == []
+    bar.button.setFocus()
+    QTest.keyClick(bar.button, Qt.Key.Key_Space)
+    _wait(lambda: bar.bar.value() > 600, qapp)
+    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    paused = screen.state.sounds["loud", ""]
+    assert number_on(bar.pictures) == int(paused.at_s * 25)
+    t_paused = room.clock.now_ns()
+    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    _wait(lambda: screen.state.sounds["loud", ""].heard, qapp)
+    _wait(lambda: view.isEnabled(), qapp)
+    room.runner.send(Answer("loud", 3))
+    room.runner.send(Next())
+    session = room.session.folder.path
+    room.session.close("over")
+
+    with History(open_record(session)) as history:
+        past = PastWindow(history)
+        past.show_time(t_paused)
+        (shown,) = past.picture.screen.pages[0].sounds.values()
+        assert shown._player is None
+        assert number_on(shown.pictures) == int(paused.at_s * 25)
+        past.close()
+    (row, *_) = load_tables(session.parent).answers.to_dict("records")
+    assert (row["plays"], row["heard"]) == (1, True)
+
+    no_pyav()
+    with History(open_record(session)) as history:  # elsewhere, what was answered can be read
+        past = PastWindow(history)
+        past.show_time(t_paused)
+        (shown,) = past.picture.screen.pages[0].sounds.values()
+        assert shown.pictures is None
+        assert "PyAV" in shown.note.text()
+        past.close()
+    with pytest.raises(VideoError, match="PyAV"):
+        opening.resume(session, lambda loaded, models: pytest.fail("it is refused before"))
+
+
+def test_options_and_texts_play_videos(
+    tmp_path: Path, film: bytes, open_room: Any, open_window: Any, qapp: QApplication
+) -> None:
+    path = with_options(tmp_path / "own", file=FILE, width=160)
+    (path.parent / "videos").mkdir()
+    (path.parent / FILE).write_bytes(film)
+    text = f'# Robots\n\n![A robot]({FILE} "200")\n\nAnd at its own size:\n\n![A robot]({FILE})\n'
+    add_text(path, text)
+    assert load(path).files[FILE] == film, "it goes with each session"
+    room = open_room(study=path)
+    window = open_window(room)
+    window.resize(1366, 768)
+    screen = window.screen_shown
+    (_, bar), (_, own) = screen.text.sound_bars
+    assert bar.pictures.width() == 200
+    assert own.pictures.width() == picture_width(), "as wide as the text, and no wider"
+    for each in (bar, own):
+        assert each.geometry().right() <= screen.text.viewport().width()
+    assert ill_made(window) == []
+    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    _wait(lambda: number_on(bar.pictures) > 5, qapp)
+    room.runner.send(Next())
+    QTest.qWait(50)
+    bars = window.screen_shown.pages[0].sounds
+    assert bars["higher", "second"].pictures.width() == 160
+    assert ill_made(window) == []
+    room.session.close("over")
+
+
+def test_simulated_participants_watch_it(tmp_path: Path, film: bytes) -> None:
+    path = write_study(tmp_path / "own", MEDIA, **{FILE: film})
+    sessions = simulate_study(str(path), 2, "random", tmp_path / "sessions")
+    rows = load_tables(sessions[0].parent).answers.query("item == 'loud'")
+    assert list(rows["heard"]) == [True, True]
+    assert (rows["first_s"] > SECONDS).all()
