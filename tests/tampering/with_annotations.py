@@ -77,7 +77,7 @@ for _name, _place, _path, _sentence in (
         place(places, path).unlink()
 
     _delete.__name__, _delete.__doc__ = _name, _sentence
-    manipulation("coded", told=f"{Path(_path).name}: it is gone")(_delete)
+    manipulation("coded", told=f"{Path(_path).name}: it no longer exists")(_delete)
 
 
 @manipulation("coded", told="transcript.jsonl: it had")
@@ -132,7 +132,7 @@ def put_back_the_folder_of_annotations(places: Places) -> None:
     shutil.copytree(places.backup, folder)
 
 
-@manipulation("coded", told="anna.jsonl: it is gone")
+@manipulation("coded", told="anna.jsonl: it no longer exists")
 def delete_the_folder_of_annotations(places: Places) -> None:
     """The folder of a session's annotations is deleted."""
     shutil.rmtree(annotations_folder(places.coded))
@@ -267,7 +267,7 @@ def change_who_codes_what(places: Places) -> None:
     _rewrite(path, other)
 
 
-@manipulation("coded", told=".yaml: it is gone")
+@manipulation("coded", told=".yaml: it no longer exists")
 def delete_a_stored_codebook(places: Places) -> None:
     """The version of the codebook by which codes were given is deleted."""
     (path,) = _log(places, "annotations/codebooks").glob("*.yaml")

@@ -130,7 +130,7 @@ def add_an_entry_to_the_environment(places: Places) -> Path:
     return _put(places, [*entries, entries[0] | {"segment": 9}])
 
 
-@manipulation("session", noted="it has an entry for segment 3 that the journal does not have")
+@manipulation("session", noted="it has an entry for segment 3 that is not in the journal")
 def add_an_entry_of_the_next_run_to_the_environment(places: Places) -> Path:
     """An entry as a run leaves it that ends while it opens the session."""
     entries = _environment(places)
@@ -203,7 +203,7 @@ def exchange_two_sessions(places: Places) -> None:
     beside.rename(places.other)
 
 
-@manipulation("session", told="withdrawn.jsonl: it is gone")
+@manipulation("session", told="withdrawn.jsonl: it no longer exists")
 def take_a_withdrawal_back(places: Places) -> None:
     """The line that says that the participant withdrew is taken out of withdrawn.jsonl."""
     from labapp.session.withdrawal import withdraw

@@ -271,7 +271,7 @@ def test_a_stage_that_judges_explanations_has_its_card(window: HomeWindow, tmp_p
     facts = [
         "stimulus set tiny-heatmaps",
         "4 photos",
-        "the model is right about 81.5\N{NO-BREAK SPACE}%",
+        "the model is right in 81.5\N{NO-BREAK SPACE}%",
         "colours: jet",
         "the true class is shown",
     ]

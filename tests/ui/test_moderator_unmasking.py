@@ -382,7 +382,7 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
         "5, 15, 45 % of the pixels visible",
         "the rest at the average picture’s brightness",
         "pixels ranked by their score",
-        "the model is right about 75.0\N{NO-BREAK SPACE}%",
+        "the model is right in 75.0\N{NO-BREAK SPACE}%",
         "500\N{NO-BREAK SPACE}ms blank between two pictures",
         "in 3 blocks",
         "keys: F disc, J ring, Space don’t know",

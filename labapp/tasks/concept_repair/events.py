@@ -19,7 +19,7 @@ def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:
     """Why a part has not all of these concepts; empty where it has."""
     count = len(part["repaired"]["concepts"])
     strange = [concept for concept in concepts if not 0 <= concept < count]
-    return f"names concept {strange[0]}, and there are {count}" if strange else ""
+    return f"refers to concept {strange[0]}, but there are only {count}" if strange else ""
 
 
 @kind("concepts.drawn", durable=True, begins=("concept_repair",))

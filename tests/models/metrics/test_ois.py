@@ -237,10 +237,8 @@ def test_a_note_says_where_codes_stand_in_another_order() -> None:
     swapped = ois(turned, truth)
     aligned = ois(turned, truth, align=True)
     (note,) = swapped.notes
-    assert (
-        f"If they are aligned with the concepts, the score is {aligned.score:.2f} (--set align=true)"
-        in note
-    )
+    score = f"the score is {aligned.score:.2f} (--set align=true)"
+    assert f"If they are aligned with the concepts, {score}" in note
     assert swapped.to_json()["notes"] == [note]
     assert swapped.score > 0.3 > 0.1 > aligned.score
     # Who has decided is not told, and neither is what chance does.

@@ -240,7 +240,7 @@ def test_other_samples_in_a_whole_file_are_found_by_the_journal(copy: Path) -> N
     assert "the sound from 10.0 to 11.0 s was changed (SHA-256)" in problem
     soundfile.write(copy / FIRST, samples, 2 * rate, subtype="PCM_16", format="FLAC")
     reseal(copy, bundle_version=2)
-    assert any("its header does not fit" in each for each in verify(copy).problems)
+    assert any("its header does not match" in each for each in verify(copy).problems)
 
 
 def test_frames_are_counted(copy: Path) -> None:
@@ -249,7 +249,7 @@ def test_frames_are_counted(copy: Path) -> None:
     soundfile.write(path, np.append(samples, samples[-1:]), rate, subtype="PCM_16", format="FLAC")
     reseal(copy, bundle_version=2)
     assert any(
-        "it has 20001 frames, and had 20000 when it was closed" in each
+        "it has 20001 frames, but had 20000 when it was closed" in each
         for each in verify(copy).problems
     )
 
@@ -321,7 +321,7 @@ def test_sound_that_cannot_be_flac_is_refused(tmp_path: Path) -> None:
     path.write_bytes(wav_header(2000, len(whole) - 44) + whole[44:])
     assert "its header says 2000 frames a second, but the journal says 1000" in refused()
     path.write_bytes(wav_header(768_000, len(whole) - 44) + whole[44:])
-    assert "FLAC has at most 655350" in refused()
+    assert "FLAC allows at most 655350" in refused()
     path.write_bytes(whole)
     export([session], out, sound="flac")
 

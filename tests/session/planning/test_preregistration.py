@@ -112,7 +112,7 @@ def test_what_is_no_registration_is_refused(tmp_path: Path, content: bytes) -> N
 
 
 def test_a_study_that_declares_nothing_has_nothing_to_register(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="declares no hypotheses"):
+    with pytest.raises(UsageError, match="does not declare any hypotheses"):
         preregister(loading.load("quickstart"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
