@@ -494,7 +494,7 @@ def _instrument(
                 yield StudyError.at(file, line, f"{format_path(place)}: {written}", what, todo)
         in_item = place[0] == "items" and len(place) > 2 and place[2] in ("name", "text")
         for match in () if in_item else PIPED.finditer(text):
-            what = f"answers are filled in only in the names and texts of items: {AS_IT_STANDS}"
+            what = f"an answer is filled in only in the name and text of an item: {AS_IT_STANDS}"
             key = f"{format_path(place)}: {match.group()}"
             yield StudyError.at(file, line, key, what, "Leave it out here.")
         for tag in texts.tags(text, markdown=False):

@@ -108,7 +108,7 @@ MISTAKES = [
     study("silence_prompt_s: 15", "silence_s: 15", 6, "silence_s", "did you mean"),
     study("version: 1", "version: 1\nseed: -1", 4, "seed", "greater than or equal to 0"),
     study("version: 1", "version: 1\nflags: {12: much}", 4, "flags", "1 to 9"),
-    study("version: 1", "version: 1\nrelated: [mine]", 4, "related", "this one itself"),
+    study("version: 1", "version: 1\nrelated: [mine]", 4, "related", "is this study"),
     study("version: 1", "version: 1\npresentation: new", 4, "presentation", "'improved'"),
     study(
         "version: 1",
@@ -136,7 +136,13 @@ MISTAKES = [
     study("sinelines/gt, ", "Sine, ", 18, "stages.models[0]", "ids like sinelines/vae"),
     study("sinelines/gt, ", "sinelines/ae, ", 18, "stages.models[1]", "each value once"),
     study("sinelines/gt, ", "sinelines/mine, ", 18, "models[0]", "sinelines/mine"),
-    study("trials: 3", "trials: 3\n      sampling: prior", 18, "models[1]", "'prior' is known for"),
+    study(
+        "trials: 3",
+        "trials: 3\n      sampling: prior",
+        18,
+        "models[1]",
+        "'prior' is possible only for",
+    ),
     study("order: counterbalanced", "order: balanced", 19, "stages.order", "'counterbalanced'"),
     study("at_least_s: 5", "at_least_s: long", 26, "at_least_s", "a number"),
     study("  - questionnaire: people\n", "  - method: own/rest.md\n", 24, "flow[5]", "method only"),

@@ -542,7 +542,7 @@ def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("      en:", "      fr:"), "they are there in fr, de"),
+        (("      en:", "      fr:"), "its questions are in fr, de"),
         (("What did you look for?", " "), "a text of at least one character"),
     ],
 )

@@ -91,7 +91,9 @@ def test_a_participant_goes_through_the_factors_as_the_flow_nests_them(tmp_path:
     first = planned(path, "dim: ae, hint: with #1")
     assert again.assignment == first.assignment
     assert len(again.parts) == len(first.parts) + 1
-    with pytest.raises(SessionError, match="'late' is not a session of own: it has pre, post"):
+    with pytest.raises(
+        SessionError, match="'late' is not a session of own, which has these sessions: pre, post"
+    ):
         planned(path, "dim: ae, hint: with #1", session="late")
     assert len(list(allocation.variants(loaded.study))) == 4
 

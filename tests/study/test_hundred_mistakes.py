@@ -181,7 +181,7 @@ OF_STUDIES = [
     of_study("analysis:\n", "labels: [hint]\nanalysis:\n", 11, "labels: found ['hint']; allowed"),
     of_study("analysis:\n", "label: {hint: H}\nanalysis:\n", 11, "did you mean 'labels'?"),
     # languages
-    of_study("language: en", "languages: [en]", 4, "two languages or more"),
+    of_study("language: en", "languages: [en]", 4, "at least two languages"),
     of_study("language: en", "languages: [en, de, de]", 4, "found 'de' again"),
     of_study("language: en", "languages: en", 4, "found 'en'; allowed: a list"),
     of_study("language: en", "languages: [en, deutsch]", 4, "a language like 'en'"),
@@ -291,13 +291,13 @@ OF_STUDIES = [
 ]
 OF_TEXTS = [
     Mistake(
-        "own/rest.md", "a little", "a {hint little", 3, "{hint: its other brace is missing: part"
+        "own/rest.md", "a little", "a {hint little", 3, "{hint: the matching brace is missing: part"
     ),
     Mistake(
-        "own/rest.md", "a little", "a hint} little", 3, "hint}: its other brace is missing: part"
+        "own/rest.md", "a little", "a hint} little", 3, "hint}: the matching brace is missing: part"
     ),
     Mistake(
-        "own/before.md", "{stage}", "{stage", 1, "{stage: its other brace is missing: participa"
+        "own/before.md", "{stage}", "{stage", 1, "{stage: the matching brace is missing: participa"
     ),
     Mistake(
         "own/before.md", "{stage}", "{sateg}", 1, "{sateg}: nothing is filled in for it in the"

@@ -68,7 +68,7 @@ BROKEN = {
     ),
     "taken-kind": (
         f"{OTHER}\nTASK = Other()\n",
-        "parts of the kind 'debrief' are there already",
+        "parts of the kind 'debrief' already exist",
     ),
     "taken-stages": (
         (

@@ -109,7 +109,7 @@ def test_missing_texts_of_all_languages_are_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("[en, de]", "[en]", 4, "two languages or more"),
+        ("[en, de]", "[en]", 4, "at least two languages"),
         ("[en, de]", "[en, de, en]", 4, "found 'en' again"),
         ("version: 1", "version: 1\nlanguage: de", 4, "line 5 has `languages`"),
         ("[en, de]", "[en, de, fr]", 5, "has no prompts in 'fr'"),

@@ -250,7 +250,7 @@ def change_a_segment_and_hash_anew(rows: list[Row]) -> list[Row]:
     return [row._replace(segment=3) if row.segment == 2 else row for row in rows]
 
 
-@edited(insider, told="lies before the")
+@edited(insider, told="is before the")
 def turn_time_back_and_hash_anew(rows: list[Row]) -> list[Row]:
     """An event is stamped before the one before it, and the chain is computed anew."""
     return _replaced(rows, 110, t_ns=5)

@@ -508,8 +508,8 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
     if len(keys) != wanted or len(set(keys)) != len(keys):
         raise IncompatibleStimuliError(
             "keys",
-            f'{wanted} different keys are needed, one per class and the last one for "I don\'t know"; '
-            f"found {', '.join(stages.keys)}",
+            f"{wanted} different keys are needed, one per class and the last one for "
+            f'"I don\'t know"; found {", ".join(stages.keys)}',
             "Give as many keys as there are buttons, each only once.",
         )
     return keys

@@ -25,7 +25,7 @@ def test_a_graphics_card_that_was_asked_for_is_named(monkeypatch: pytest.MonkeyP
     assert "extras add torch" in missing.value.todo
     checks = [check for check in doctor._decoders() if not check.ok]
     assert [check.found for check in checks] == [
-        "LABAPP_DEVICE is 'cuda', which needs torch: decoders cannot start"
+        "LABAPP_DEVICE is 'cuda', which needs torch, so decoders cannot start"
     ]
 
 

@@ -213,7 +213,10 @@ def test_a_label_of_nothing_is_named(tmp_path: Path) -> None:
 def test_a_label_that_comes_twice_is_named(tmp_path: Path) -> None:
     rows = filled(SHEET)
     message = refused(save(tmp_path / "a.csv", [*rows, rows[1]]))
-    assert "line 8, column label: found N001; allowed: each label once; it is in line 2" in message
+    assert (
+        "line 8, column label: found N001; allowed: each label once; it is already in line 2"
+        in message
+    )
 
 
 def test_missing_labels_are_counted_and_named(tmp_path: Path) -> None:

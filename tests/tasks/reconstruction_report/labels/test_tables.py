@@ -295,7 +295,7 @@ def test_a_damaged_model_says_so(
 def test_why_nothing_is_grey_is_said(found: LabelResults) -> None:
     found = replace(found, effects=(DialEffects(why_not="it is gone"),))
     said = words(found)
-    assert "mnist8k/tc5: the effect of its sliders is unknown here, so none is grey." in said
+    assert "mnist8k/tc5: the effect of its sliders is not known here, so none is grey." in said
     assert "Reason: it is gone." in said
     assert "The threshold is ours" not in said
     assert frames(found)["label_dials"]["no_effect_because"].eq("it is gone").all()
