@@ -23,8 +23,10 @@ from labapp import __version__
 from labapp.analysis.coding_section import coding_section
 from labapp.analysis.declared import (
     QUOTAS,
+    Declaration,
     Registration,
     factor_column,
+    models_of,
     read_declaration,
     read_declared,
 )
@@ -50,13 +52,14 @@ from labapp.analysis.task_report import (
     TaskReport,
     default_analyses,
     in_order,
-    questionnaire_name,
+    questionnaire_title,
     reports,
     study_title,
     without_sections,
 )
-from labapp.analysis.wording import describe_quota, list_rules, rules_in
+from labapp.analysis.wording import describe_quota, list_rules, name_factor, rules_in
 from labapp.base.naming import natural
+from labapp.base.report.labels import labelled, place_of
 from labapp.base.report.listing import (
     NONE,
     SHOWN_ROWS,
@@ -78,12 +81,13 @@ from labapp.base.report.page import (
     join_parts,
     lines,
     paragraph,
+    say,
     supplement,
     table,
     two_lines,
 )
 from labapp.study.allocation import cell_name
-from labapp.study.design import Design
+from labapp.study.design import MODEL
 
 NAMED = 6
 """So many models are named in the paragraph on methods; more are counted there, and listed with the
@@ -200,7 +204,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         "Session",
         "Began, UTC",
         "Models in order",
-        "Outcome",
+        "Status",
         two_lines("Working time", "min:s"),
         two_lines("Pauses", "number (min:s)"),
         two_lines("Interruptions", "number (min:s)"),
@@ -351,7 +355,7 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
     sentences = [
         *_sample(tables, study_title(tables.participants, study.name)),
         *_describe_replication(tables),
-        *_factors(read_declaration(tables, study.name).design),
+        *_factors(read_declaration(tables, study.name)),
         *describe_quotas(tables, study.name),
         *_tasks(tables),
         *_questionnaires(tables),
@@ -362,6 +366,7 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
             for sentence in report.methods(study, results)
         ),
         f"Analysed with labapp {__version__} (Python {platform.python_version()}, {packages}).",
+        sentence("methods.missing", paid=bool(tables.participants["payment_total"].notna().any())),
     ]
     return " ".join(sentences)
 
@@ -381,10 +386,11 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
         f"In the study “{study}” ({word} {', '.join(versions)} of its file), "
         f"{count(len(everybody), 'participant')} took part in "
         f"{count(len(recruited) + len(tables.withdrawn), 'session')}; "
-        f"{'all' if counting == len(everybody) else counting} count."
+        f"{'all' if counting == len(everybody) else counting} "
+        f"{'was' if counting == 1 else 'were'} analysed."
     )
     simulated = int(sessions["simulated"].sum())
-    if simulated:
+    if 0 < simulated < len(sessions):  # the head of the page says that all are
         yield (
             f"Simulated, with programs instead of people: {simulated} of "
             f"{count(len(sessions), 'session')}."
@@ -430,24 +436,49 @@ def _tasks(tables: Tables) -> Iterator[str]:
         yield (
             f"Participants {activity} ({questions} per stage; {compared}){report.asked(trials)}."
         )
-    per = stages.groupby(["study", "participant", "session"])["stage_number"].nunique()
-    if not per.empty and per.max() > 1:
-        orders = tables.participants["models"].nunique()
-        yield (
-            f"Each session had up to {per.max()} stages, one after another. Across sessions, the "
-            f"models were shown in {count(int(orders), 'order')}."
+    yield from _stages_in_order(tables)
+
+
+def _stages_in_order(tables: Tables) -> Iterator[str]:
+    """How many stages sessions had, of which tasks, and in which orders models were shown."""
+    compared = models_of(tables.participants)
+    stages = tables.stages.sort_values("stage_number", kind="stable")
+    met = stages.groupby(["study", "participant", "session"])
+    sequences = {tuple(map(str, of_one)) for _, of_one in met["task"]}
+    longest = max(map(len, sequences), default=0)
+    if longest < 2:
+        return
+    blocks = []
+    if len(sequences) == 1:
+        (only,) = sequences
+        blocks = [(say(task), len([*some])) for task, some in groupby(only)]
+    yield sentence("methods.stages", n=longest, blocks=blocks)
+    orders = Counter(
+        tuple(
+            model for model in dict.fromkeys(map(str, of_one)) if model in compared or not compared
         )
+        for _, of_one in met["model"]
+    )
+    if len(orders) < 2:
+        return
+    told = [
+        (", ".join(map(labelled, order)), n)
+        for order, n in sorted(orders.items(), key=lambda own: [*map(place_of, own[0])])
+    ]
+    yield sentence("methods.orders", n=len(told), orders=told if len(told) <= NAMED else ())
 
 
-def _factors(design: Design | None) -> Iterator[str]:
+def _factors(declaration: Declaration) -> Iterator[str]:
+    design = declaration.design
     if design is None:
         return
     for where, factors in (("between", design.between), ("within", design.within_levels)):
         if factors:
-            named = (
-                f"{factor} ({', '.join(map(str, levels))})" if levels else factor
-                for factor, levels in factors.items()
-            )
+            named = []
+            for factor, levels in factors.items():
+                own = levels or (declaration.models if factor == MODEL else ())
+                words = ", ".join(labelled(str(level)) for level in own)
+                named.append(f"{name_factor(factor)} ({words})" if words else name_factor(factor))
             yield f"Factors {where} participants: {', '.join(named)}."
 
 
@@ -465,16 +496,15 @@ def describe_quotas(tables: Tables, study: str) -> Iterator[str]:
 
 
 def _questionnaires(tables: Tables) -> Iterator[str]:
-    """What was asked, and how many items each has besides those that ask for attention."""
-    asked = dict.fromkeys(tables.answers["instrument"].dropna().map(str))
-    items = tables.worded[tables.worded["check"].isna()]
-    counts = {name: items[items["instrument"] == name]["item"].nunique() for name in asked}
-    named = [
-        quoted(questionnaire_name(tables.worded, name)) + (f" ({n})" if n else "")
-        for name, n in counts.items()
-    ]
-    if named:
-        yield f"Questionnaires, with their numbers of items: {', '.join(named)}."
+    """What was asked, and how many items each questionnaire has, and how many checks."""
+    items = tables.worded.drop_duplicates(["instrument", "item"])
+    asked = []
+    for name in dict.fromkeys(tables.answers["instrument"].dropna().map(str)):
+        checks = items.loc[items["instrument"] == name, "check"].notna()
+        title = questionnaire_title(tables.worded, name) or name
+        asked.append((title, int((~checks).sum()), int(checks.sum())))
+    if asked:
+        yield sentence("methods.questionnaires", asked=asked)
 
 
 def _recording(tables: Tables) -> Iterator[str]:
@@ -483,18 +513,20 @@ def _recording(tables: Tables) -> Iterator[str]:
     durations = included["duration_s"].dropna()
     if not durations.empty:
         yield (
-            "The sessions that count had a median working time of "
-            f"{clock(float(durations.median()))} (min:s); durations exclude pauses "
-            "and interruptions."
+            "The median working time of the sessions analysed was "
+            f"{clock(float(durations.median()))} (min:s), excluding pauses and interruptions."
         )
-    presentations = sorted({str(session).replace("_", " ") for session in sessions["presentation"]})
     counts = sessions["language"].value_counts().sort_index()
     several = [f"{code} ({n})" for code, n in counts.items()]
     languages = several if len(several) > 1 else list(map(str, counts.index))
     yield from _blinding(sessions)
-    yield (
-        f"Presentation: {', '.join(presentations)}; language of the texts: {', '.join(languages)}."
-    )
+    published = int((sessions["presentation"] == "as_published").sum())
+    if published:
+        yield (
+            f"The screens were presented as in the published study in {published} of "
+            f"{count(len(sessions), 'session')}."
+        )
+    yield f"Language of the texts: {', '.join(languages)}."
     if sound := int((sessions["sound_s"] > 0).sum()):
         yield (
             f"The voice was recorded in {sound} of {count(len(sessions), 'session')}, synchronised "

@@ -188,6 +188,8 @@ class TaskReport(Generic[F]):
     paragraph on methods: reconstructed target pictures by turning dials."""
     tasks: ClassVar[tuple[str, ...]] = ()
     """The tasks in the tables that its sections are about. Any other has the default section."""
+    thresholds: ClassVar[str] = ""
+    """What the levels are that a rule chooses among in its stages: % of pixels."""
     definitions: ClassVar[Mapping[str, str]] = {}
     """How its numbers are defined, by the name of the number."""
     tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {}
@@ -346,6 +348,11 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
     return tuple(ordered)
 
 
+def unit_of_thresholds(task: str) -> str:
+    """What the thresholds of a task are in; "" where it does not say."""
+    return next((report.thresholds for report in reports() if task in report.activities), "")
+
+
 def each_model(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """The rows of each model, in the order of the models."""
     groups = {str(model): own for model, own in rows.groupby("model", sort=False)}
@@ -397,14 +404,18 @@ def study_title(participants: pd.DataFrame, study: str) -> str:
     return str(titles.iloc[-1]) if len(titles) else study
 
 
+def questionnaire_title(items: pd.DataFrame, instrument: str) -> str:
+    """The title of a questionnaire, "" where no session has its words. items: the table."""
+    rows = items[(items["instrument"] == instrument) & items["title"].notna()]
+    ordered = rows.sort_values("instrument_version", kind="stable")
+    return "" if rows.empty else str(ordered["title"].iloc[-1])
+
+
 def questionnaire_name(items: pd.DataFrame, instrument: str) -> str:
     """The id of a questionnaire, which the tables have, with its title, where a session has its
     words. items: the table of items."""
-    rows = items[(items["instrument"] == instrument) & items["title"].notna()]
-    if rows.empty:
-        return instrument
-    title = str(rows.sort_values("instrument_version", kind="stable")["title"].iloc[-1])
-    return f"{instrument}: {title}"
+    title = questionnaire_title(items, instrument)
+    return f"{instrument}: {title}" if title else instrument
 
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -34,8 +35,10 @@ ABOUT = (
     "which the share of right answers equals the target, by the estimator that the study "
     "declares. A participant's tracks in a row are averaged on the scale of the rule, and "
     "so are the participants; brackets show the 95 % interval over participants (Student's t). "
-    "The share of right answers is not a result here, because the rule keeps it at its target. "
-    "Every track is in the table tracks."
+    "A threshold above the highest level was not reached: so many answers were right at no level. "
+    "It is shown as > and that level, since a number beyond it is extrapolated. The share of right "
+    "answers is not a result here, because the rule keeps it at its target. Every track is in the "
+    "table tracks."
 )
 
 
@@ -76,8 +79,11 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame) -> Html:
         value, low, high = average([*some.groupby("participant")], str(scale))
         ended = some["ended_by"].fillna("not ended").value_counts().sort_index()
         target = some["target"].iloc[0]
-        shown = NONE if value is None else decimal(value, 1)
-        ends = NONE if low is None or high is None else f"[{decimal(low, 1)}, {decimal(high, 1)}]"
+        within = float(some["lowest_level"].min()), float(some["highest_level"].max())
+        shown = NONE if value is None else describe_level(value, *within)
+        ends = NONE
+        if low is not None and high is not None:
+            ends = f"[{describe_level(low, *within)}, {describe_level(high, *within)}]"
         rows.append(
             [
                 two_lines(str(about), str(rule)),
@@ -86,6 +92,7 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame) -> Html:
                 f"{len(some):,}",
                 NONE if pd.isna(target) else f"{decimal(100 * float(target), 1)} %",
                 NONE if value is None else two_lines(shown, ends),
+                f"{(some['threshold'] > some['highest_level']).sum():,}",
                 ", ".join(f"{name} {n}" for name, n in ended.items()),
             ]
         )
@@ -96,9 +103,19 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame) -> Html:
         two_lines("Tracks", "n"),
         two_lines("Target", "right answers"),
         two_lines("Threshold", asked.level),
+        two_lines("Not reached", "tracks"),
         "Ended by",
     )
-    return table(names, rows, numeric=range(2, 6), caption=TITLE)
+    return table(names, rows, numeric=range(2, 7), caption=TITLE)
+
+
+def describe_level(value: float, lowest: float, highest: float) -> str:
+    """A threshold by three digits; one beyond the levels by the level that it is beyond."""
+    if value > highest:
+        return f"> {highest:g}"
+    if value < lowest:
+        return f"< {lowest:g}"
+    return decimal(value, max(0, 2 - floor(log10(abs(value)))) if value else 0)
 
 
 def average(
@@ -144,7 +161,7 @@ def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
     figure.set_label(f"{label}: {people}")
     caption = (
         "Each grey line is a track, with the level at each of its trials. Blue: the mean of all "
-        "tracks. Dashed: the mean threshold."
+        "tracks. Dashed: the mean threshold, where it is among the levels."
     )
     return [ReportFigure(f"{asked.name}-tracks", figure, label, caption)]
 
@@ -159,7 +176,7 @@ def _draw_tracks(ax: Axes, own: pd.DataFrame) -> None:
     mean = np.exp(np.log(together).mean(axis=1)) if scale == "log" else together.mean(axis=1)
     ax.plot(mean.index, mean.to_numpy(float), color=ACCENT, linewidth=1.8)
     value, _, _ = average([*own.groupby("participant")], scale)
-    if value is not None:
+    if value is not None and own["lowest_level"].min() <= value <= own["highest_level"].max():
         ax.axhline(value, color=ACCENT, linestyle="--", linewidth=1.0)
     ax.set_yscale("log" if scale == "log" else "linear")
     known = sorted({float(level) for line in lines for level in line})

@@ -14,10 +14,10 @@ import pandas as pd
 
 from labapp.analysis.declared import DECLARED, read_declared
 from labapp.analysis.inclusion import BY_HAND, RULES, SESSIONS, WITHDRAWN
-from labapp.base.report.labels import Labels, Worded, current_labels
+from labapp.base.report.labels import Labels, Worded, current_labels, labelled
 from labapp.base.report.listing import quoted, sentence
 from labapp.base.report.page import Verbatim, say
-from labapp.study.design import Declared, ExcludeRule
+from labapp.study.design import MODEL, Declared, ExcludeRule
 from labapp.study.quotas import Quota
 from labapp.study.when import ALL, ANY, NOT, as_tuple
 
@@ -33,8 +33,13 @@ OF_EVERY_STUDY = {
 
 
 def words_of_items(items: pd.DataFrame) -> dict[str, Worded]:
-    """By questionnaire and item how it is worded. items: the table, in one language."""
-    made = {}
+    """By questionnaire and item how it is worded, and the titles of questionnaires. items: the
+    table, in one language."""
+    titles = items.dropna(subset=["title"]).drop_duplicates("instrument", keep="last")
+    made = {
+        str(instrument): Worded(str(title))
+        for instrument, title in zip(titles["instrument"], titles["title"], strict=True)
+    }
     columns = (items[name] for name in ("instrument", "item", "text", "answers"))
     for instrument, item, text, answers in zip(*columns, strict=True):
         options = json.loads(answers) if isinstance(answers, str) and answers else {}
@@ -97,6 +102,12 @@ def describe_rule(rule: ExcludeRule) -> Verbatim:
 def describe_quota(name: str, quota: Quota) -> tuple[str, str]:
     """The label of a quota, or "", and whom it limits in words."""
     return _labels().label(name), describe_condition(quota.when)
+
+
+def name_factor(factor: str) -> str:
+    """A factor by its label; labapp's own, the model, by its word."""
+    label = labelled(factor)
+    return say(factor) if label == factor == MODEL else label
 
 
 def describe_condition(condition: Mapping[str, Any]) -> str:

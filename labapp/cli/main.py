@@ -445,6 +445,7 @@ def simulate_(
         turn.
     """
     from labapp.session.condition_assignment import coverage
+    from labapp.session.overview import describe_coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
     from labapp.session.simulation.fitting import usual_strategy
     from labapp.session.simulation.simulation_job import check_job
@@ -485,7 +486,7 @@ def simulate_(
         leave_codebooks(folders[0].parent, codebooks_of_tasks(loaded.study))
     covered = coverage(out, loaded)
     if covered is not None:
-        for line in covered.lines():
+        for line in describe_coverage(covered, loaded.study):
             say(line, err=True)
         if done != participants:
             say(f"The study is full after {done} participants.", err=True)

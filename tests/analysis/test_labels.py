@@ -58,7 +58,7 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
     assert "True dials" in said
     assert "sinelines/gt" not in words, "also in names of contrasts"
     assert words.count("True dials first (one-sided, greater)") >= 1
-    assert words.count("True dials first (smaller than ± 0.2") >= 1
+    assert words.count("True dials first (smaller than ± 20.00 percentage points") >= 1
     assert "response_time_s" not in words, "labapp's own outcomes have labels"
     assert "Response time." in said
     assert "M (SD), s" in said

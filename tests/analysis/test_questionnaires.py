@@ -474,7 +474,7 @@ def test_strips_are_told_in_german_too(wide: Tables) -> None:
     assert spoken is not None
     with speaking(spoken):
         page = "".join(str(part) for part in item_sections(wide, "s1"))
-    assert "Regler, die nicht bewegt wurden, gelten nicht als Antwort" in page
+    assert "Regler, die nicht bewegt wurden, gelten als nicht beantwortet" in page
     own = {*wide.items["text"], *wide.items["item"], "felt"}
     english = {text for text in spoken.missing if text not in own and " " in text}
     assert not english

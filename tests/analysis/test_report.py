@@ -562,14 +562,15 @@ def paragraph(tables: Tables, study: str) -> str:
 
 def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     said = paragraph(both(), "golden")
-    assert "2 participants took part in 2 sessions; 1 count." in said
+    assert "2 participants took part in 2 sessions; 1 was analysed." in said
     assert "Not analysed: Too few questions solved, n = 1." in said
     assert (
         "Participants reconstructed target pictures by moving sliders (7 questions per stage; "
         "mnist8k/ss2)" in said
     )
     assert "Sessions were held on 2026-01-02 (UTC)." in said
-    assert "had a median working time of 1:02 (min:s)" in said
+    assert "median working time of the sessions analysed was 1:02 (min:s)" in said
+    assert "[To be added: how participants were recruited; consent" in said
     assert "No voice was recorded." in said
     assert "simulated" not in said
     assert "Recorded with labapp 0.1.0." in said

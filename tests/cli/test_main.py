@@ -239,7 +239,7 @@ def test_a_participant_withdraws_later(
     assert out.endswith("Nothing was deleted, and no withdrawal was recorded.\n")
     assert not (one.parent / "withdrawn.jsonl").exists(), "asked first"
     status, out, _ = cli(*withdraw, "--keep", "--yes", *data)
-    assert (status, out.splitlines()[0]) == (0, f"{one.name}: withdrawn. Its data are kept.")
+    assert (status, out.splitlines()[0]) == (0, f"{one.name} was withdrawn. Its data are kept.")
     listed = cli("sessions", "list", *data)[1]
     assert "withdrawn (data kept)" in listed
     assert listed.count("withdrawn") == 1
@@ -253,7 +253,7 @@ def test_a_participant_withdraws_later(
     assert cli(*export, "--withdrawn")[0] == 0
     status, out, _ = cli(*withdraw, "--delete", "--yes", *data)
     assert status == 0
-    assert f"These bundles still contain it: {tmp_path / 'bundle'}" in out
+    assert f"These bundles still contain the session: {tmp_path / 'bundle'}" in out
     assert not one.exists()
     shown = json.loads(cli("studies", "show", str(loaded.path), "--json", *data)[1])
     freed = next(cell for cell, count in shown["coverage"]["cells"].items() if count["withdrawn"])
@@ -271,7 +271,7 @@ def test_an_interrupted_deletion_is_gone_on_with(cli: Run, tmp_path: Path, by_pa
     command = ("sessions", "withdraw", named, "--delete", "--yes")
     status, out, err = cli(*command, "--data", str(tmp_path / "data"))
     assert (status, err) == (0, "")
-    assert f"{path.name}: withdrawn. Its data are deleted." in out
+    assert f"{path.name} was withdrawn. Its data are deleted." in out
     assert [child.name for child in path.parent.glob("*sub-*")] == []
 
 

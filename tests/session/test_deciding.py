@@ -82,7 +82,7 @@ def test_an_exclusion_is_followed_everywhere_and_can_be_taken_back(
     index.read()
     _, lines = decide_by_hand(path, False, " fire \n alarm ")
     assert lines == [
-        f"{path.name}: excluded by hand. Its data are kept.",
+        f"{path.name} was excluded by hand. Its data are kept.",
         "P01 no longer counts and no longer has a place in the study.",
     ]
     assert included(data) == {"P01": False, "P02": True, "P03": True, "P04": True}

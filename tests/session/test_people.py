@@ -258,7 +258,7 @@ def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) 
     path = folder_of(data, "P02")
     path.rename(path.with_name(path.name.replace("P02", "P07")))
     assert states(data, loaded) == {"P01": "included", "P02": "included"}
-    sentence = "Its journal belongs to participant P02, session 1"
+    sentence = "Its journal belongs to session 1 of participant P02"
     assert sentence in "\n".join(overview(str(loaded.path), 1, data).lines())
     assert any(sentence in (line.problem or "") for line in list_sessions(data))
     tables = load([data])

@@ -304,7 +304,7 @@ def test_what_guessing_gets_right_is_told_of_the_set_that_is_shown(
     told = next(part for part in plan.parts if part.id == "incentive")
     assert isinstance(told, PagesPart)
     said = texts.fill(loaded.text(told.document), told.values)
-    assert "2 classes to choose from, so that guessing gets about 50 % of the photos" in said
+    assert "2 classes to choose from, so guessing gets about 50 % of the photos" in said
 
 
 def test_a_path_ends_at_four_classes_whatever_its_set_lists(sets: Path, tmp_path: Path) -> None:

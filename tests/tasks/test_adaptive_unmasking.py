@@ -257,7 +257,7 @@ def test_adaptive_sessions_are_simulated_verified_and_analysed(
     assert tracks["threshold_se"].between(0.02, 0.6).all()
     assert tables.stages["threshold"].notna().all()
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
-    assert "Schwellen adaptiver Phasen" in page
+    assert "Schwellen adaptiver Abschnitte" in page
     assert "Genauigkeit nach Maske" not in page, "the rule keeps the share of right answers"
     assert (tmp_path / "de" / "figures" / "unmasking-tracks.svg").exists()
     assert not (tmp_path / "de" / "report-words.yaml").exists()

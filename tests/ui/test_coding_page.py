@@ -401,8 +401,8 @@ def test_what_is_no_speech_model_is_told_in_german(tmp_path: Path) -> None:
         model_at(path)
     speak("de")
     told = in_words(refused.value)
-    assert "es ist eine GGUF-Datei, die whisper.cpp nicht liest" in told
-    assert "Zu haben sind: ein Ordner mit model.bin" in told
+    assert "es ist eine GGUF-Datei, die whisper.cpp nicht lesen kann" in told
+    assert "Erhältlich sind: ein Ordner mit model.bin" in told
     assert "What" not in told
 
 

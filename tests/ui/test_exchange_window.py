@@ -331,8 +331,8 @@ def test_what_is_not_brought_over_is_told_in_german(
         "affect: delighted (die Ebene 'affect' hat keinen Code 'delighted')",
         "Zeile 3 (6:40.000–6:41.000): affect uncertain: es liegt außerhalb der Sitzung",
         (
-            "8 Kodierungen von hier sind nicht in der Datei. Vielleicht wurden sie nie mit ihr "
-            "exportiert, also bleiben sie"
+            "8 Kodierungen von hier sind nicht in der Datei enthalten. Vielleicht wurden sie nie "
+            "mit ihr exportiert, deshalb bleiben sie erhalten"
         ),
     ]
 

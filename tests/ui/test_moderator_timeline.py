@@ -269,4 +269,4 @@ def test_the_meaning_of_every_sign_is_shown_whole_in_the_longer_language(qtbot: 
     panel.show()
     QApplication.processEvents()
     assert panel.signs.width() >= panel.signs.sizeHint().width()
-    assert panel.hint.full() == "Rad vergrößert, Ziehen verschiebt"
+    assert panel.hint.full() == "Mausrad zoomt, Ziehen verschiebt"

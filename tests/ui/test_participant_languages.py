@@ -103,7 +103,7 @@ def test_german_numbers_have_a_comma(open_room, open_window, qapp, tmp_path):
     skip_to(room, "stage-1")
     screen = window.screen_shown
     assert isinstance(screen, ReconstructionScreen)
-    assert "Nach 7,5 Sekunden" in labels(window)
+    assert "Nachdem Sie 7,5 Sekunden lang" in labels(window)
     assert re.fullmatch(r"\d+,\d %", screen.bar.percent)
     assert screen.bar.accessibleDescription() == f"{screen.bar.percent}, Ziel 97,5 %"
 

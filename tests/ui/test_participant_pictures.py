@@ -373,6 +373,15 @@ def test_a_text_without_room_scrolls_to_its_end(qtbot: QtBot, window: QWidget) -
     assert bar.maximum() + view.viewport().height() >= view.document().size().height() - 1
 
 
+def test_a_text_that_no_longer_scrolls_has_no_focus_ring(qtbot: QtBot, window: QWidget) -> None:
+    view = shown(qtbot, window, "\n\n".join(["A paragraph."] * 12), 300, before=True)
+    view.setFocus()
+    assert view.hasFocus()
+    window.resize(window.width(), 900)
+    qtbot.waitUntil(lambda: not view.focusPolicy())
+    assert not view.hasFocus()
+
+
 def test_a_text_that_gets_room_as_it_appears_is_shown_whole(qtbot: QtBot, window: QWidget) -> None:
     view, pages, other = MarkdownView(), QStackedWidget(), QWidget()
     page = QWidget()

@@ -320,7 +320,9 @@ def test_wrong_memories_are_told_and_hold_nothing_up(opened: Open, text: str) ->
     assert window.notices.isHidden()
 
 
-@pytest.mark.parametrize(("language", "safe"), [("en", "continues by the"), ("de", "läuft nach")])
+@pytest.mark.parametrize(
+    ("language", "safe"), [("en", "continues by the"), ("de", "der Uhr des Computers weiter")]
+)
 def test_sound_that_fails_is_told_and_tried_again(
     recorded: Path, qtbot: QtBot, language: str, safe: str
 ) -> None:

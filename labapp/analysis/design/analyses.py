@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp, sqrt
+from functools import cached_property
+from math import exp, floor, log10, sqrt
 
 import numpy as np
 import pandas as pd
@@ -118,6 +119,42 @@ class Analysis:
         """The rows of a kind that have these cells."""
         return select(self.rows, kind=kind, **cells)
 
+    @property
+    def decimals(self) -> int:
+        """How many decimals the values of this outcome are written with: two, or as many as show
+        two digits of their standard deviation; fewer for large values."""
+        sds = [row.sd for row in self.select(VALUES) if row.sd]
+        if not sds:
+            return 2
+        size = log10(sqrt(sum(sd * sd for sd in sds) / len(sds)))
+        return max(0, 3 - int(size)) if size >= 2 else max(2, 1 - floor(size))
+
+    @cached_property
+    def shown(self) -> Analysis:
+        """The analysis as pages and figures have it: a share in percent."""
+        if self.outcome.unit != SHARE or self.transform:
+            return self
+        outcome = replace(self.outcome, unit="%")
+        cells = tuple(replace(cell, values=100 * cell.values) for cell in self.cells)
+        rows = tuple(map(in_percent, self.rows))
+        return replace(self, outcome=outcome, cells=cells, rows=rows)
+
+
+SHARE = "0-1"
+"""The unit of shares."""
+_IN_PERCENT = (VALUES, "mean", CONTRAST, EQUIVALENCE)
+_OF_UNIT = ("mean", "median", "sd", "standard_error", "low", "high", "difference", "bound")
+
+
+def in_percent(row: Statistic) -> Statistic:
+    """A row of a share with what has its unit in percent."""
+    kind = row.kind if row.kind in _IN_PERCENT else row.model_name
+    if row.unit != SHARE or kind not in (*_IN_PERCENT, TRIALS_MIXED):
+        return row
+    values = {name: getattr(row, name) for name in _OF_UNIT}
+    made = {name: 100 * value for name, value in values.items() if value is not None}
+    return replace(row, unit="%", **made)
+
 
 @dataclass
 class StudyAnalyses:
@@ -127,6 +164,11 @@ class StudyAnalyses:
     declaration: Declaration
     analyses: list[Analysis] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
+
+    @cached_property
+    def shown(self) -> StudyAnalyses:
+        """The analyses as pages and figures have them."""
+        return replace(self, analyses=[analysis.shown for analysis in self.analyses])
 
     @property
     def rows(self) -> Iterator[Statistic]:

@@ -57,10 +57,13 @@ from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables, build_frame
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.analysis.wording import name_factor
 from labapp.base.figure_style import ACCENT, INK, SECONDARY, SERIES, panels_across, points_of, style
 from labapp.base.report import drawing, kit
 from labapp.base.report.drawing import SAID, ReportFigure, shorten_names
-from labapp.base.report.page import Html
+from labapp.base.report.labels import labelled
+from labapp.base.report.listing import sentence
+from labapp.base.report.page import Html, say
 from labapp.study.design import MODEL
 
 SCRIPT = "analysis.R"
@@ -378,11 +381,12 @@ WIDTH = 0.64
 COLOURS = (ACCENT, INK, SECONDARY, *SERIES)
 CAPTION = (
     "Mean of the participants in each cell, with its 95 % interval (t, separately for each "
-    "cell). Transformed values are averaged as analysed and shown in the outcome's unit. Dots "
-    f"are participants, if a cell has up to {kit.POINTS_UP_TO} of them and the values do not "
-    "come in steps. Lines join values of the same participants. An arrowhead at the edge means "
-    "that the interval continues."
+    f"cell). Dots are participants, if a cell has up to {kit.POINTS_UP_TO} of them and the values "
+    "do not come in steps."
 )
+TRANSFORMED = "Transformed values are averaged as analysed and shown in the outcome's unit."
+JOINED = "Lines join means of the same participants."
+CONTINUED = "An arrowhead at the edge means that the interval continues."
 
 
 def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFigure | None:
@@ -390,7 +394,7 @@ def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFig
     of its files."""
     analyses = [
         analysis
-        for analysis in results.analyses
+        for analysis in results.shown.analyses
         if analysis.outcome.role != UNDECLARED and factors_of(analysis)
     ]
     shown = [(analysis, panel) for analysis in analyses for panel in panels_of(analysis)]
@@ -401,14 +405,19 @@ def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFig
         figure, axes = kit.panels(len(shown), min(ACROSS, len(shown)), HEIGHT_IN + 0.8)
         room = figure.get_figwidth() / across - MARGIN_IN
         for ax, (analysis, levels) in zip(axes, shown, strict=True):
-            _panel(ax, analysis, levels, room)
+            _panel(ax, analysis, levels, room, _colours(analyses))
         _legend(figure, analyses)
     factors = dict.fromkeys(
         plain_name(factor.name) for analysis in analyses for factor in factors_of(analysis)
     )
     label = f"Outcomes by {', '.join(factors)}"
     figure.set_label(label)
-    return ReportFigure(name, figure, label, CAPTION)
+    caption = [CAPTION]
+    if any(analysis.transform for analysis in analyses):
+        caption.insert(1, TRANSFORMED)
+    if any(factors_of(analysis)[0].within for analysis in analyses):
+        caption.append(JOINED)
+    return ReportFigure(name, figure, label, " ".join([*caption, CONTINUED]))
 
 
 RESIDUALS_READ = (
@@ -444,7 +453,7 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
             quantiles.set_ylabel("Residual (SD)")
             kit.points(spread, fitted, residuals, markersize=3, color=INK)
             spread.axhline(0.0, color=ACCENT, linewidth=1.0)
-            spread.set_xlabel(f"Fitted{f' ({analysis.unit})' if analysis.unit else ''}")
+            spread.set_xlabel(_title_fitted(analysis)).set_label(SAID)
             spread.set_ylabel("Residual")
             for ax in (quantiles, spread):
                 kit.grid(ax)
@@ -453,6 +462,11 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
     label = "Residuals of the declared outcomes"
     figure.set_label(label)
     return ReportFigure(name, figure, label, RESIDUALS_READ)
+
+
+def _title_fitted(analysis: Analysis) -> str:
+    name = analysis.outcome.axis if not analysis.transform else analysis.unit
+    return sentence("axis.fitted", name=say(name))
 
 
 def factors_of(analysis: Analysis) -> list[Factor]:
@@ -480,28 +494,46 @@ def cell_of(analysis: Analysis, levels: dict[str, str]) -> tuple[Floats, Statist
     return np.empty(0), Statistic()
 
 
-def _panel(ax: Axes, analysis: Analysis, levels: dict[str, str], room: float) -> None:
+def _panel(
+    ax: Axes,
+    analysis: Analysis,
+    levels: dict[str, str],
+    room: float,
+    colours: Mapping[str, Mapping[str, int]],
+) -> None:
+    """One outcome. colours: see `_colours`; a panel with one factor has them, too, if its levels
+    are side by side elsewhere."""
     first, *others = factors_of(analysis)
     series = others[0] if others else None
     names = series.levels if series is not None else ("",)
     step = WIDTH / max(len(names), 1)
     every: list[Floats] = []
-    for place, level in enumerate(names):
-        shift = (place - (len(names) - 1) / 2) * step
+    own_colours = colours.get(first.name, {}) if series is None and not first.within else {}
+    for at, level in enumerate(first.levels if own_colours else ()):
+        drawn = [cell_of(analysis, {**levels, first.name: level})]
+        every += [values for values, _ in drawn]
+        _series(ax, analysis, drawn, own_colours.get(level, at), at, step, joined=False)
+    neutral = 0 if series is not None else max((len(own) for own in colours.values()), default=0)
+    for place, level in enumerate(() if own_colours else names, start=neutral):
+        at = place - neutral
+        shift = (at - (len(names) - 1) / 2) * step
         own = {**levels, **({series.name: level} if series is not None else {})}
         drawn = [cell_of(analysis, {**own, first.name: each}) for each in first.levels]
         every += [values for values, _ in drawn]
         _series(ax, analysis, drawn, place, shift, step, joined=first.within)
-    labels = list(first.levels)
+    labels = list(map(labelled, first.levels))
     if first.name == MODEL:
         labels = shorten_names(labels)
     labels = [drawing.wrap(label, room / max(len(labels), 2)) for label in labels]
     kit.columns(ax, labels, beyond=0.55, fontsize=points_of(drawing.SMALL))
     kit.grid(ax)
-    told = ", ".join(f"{plain_name(name)}: {level}" for name, level in levels.items())
+    told = ", ".join(
+        f"{labelled(plain_name(name))}: {labelled(level)}" for name, level in levels.items()
+    )
     title = " · ".join(filter(None, (analysis.outcome.label, told)))
     ax.set_title(title, fontsize=points_of(8.5), loc="left").set_label(SAID)  # names alone
-    ax.set_ylabel(analysis.outcome.unit)
+    ax.set_ylabel(drawing.wrap(analysis.outcome.axis, HEIGHT_IN)).set_label(SAID)
+    ax.set_xlabel(name_factor(plain_name(first.name))).set_label(SAID)
     ends = ends_of(analysis.outcome.unit)
     low, high = ax.get_ylim() if ends is None else ends
     if ends is None and all((values >= 0).all() for values in every) and not analysis.transform:
@@ -550,15 +582,25 @@ def _own(analysis: Analysis, value: float | None, *, within: bool = True) -> flo
     return own if ends is None or not within else min(max(own, ends[0]), ends[1])
 
 
+def _colours(analyses: Iterable[Analysis]) -> dict[str, dict[str, int]]:
+    """By factor that has levels side by side in a panel the place of each level in `COLOURS`."""
+    series = [factors_of(analysis)[1] for analysis in analyses if len(factors_of(analysis)) > 1]
+    return {
+        factor.name: {level: place for place, level in enumerate(factor.levels)}
+        for factor in sorted(series, key=lambda factor: factor.name)
+    }
+
+
 def _legend(figure: Figure, analyses: Sequence[Analysis]) -> None:
     """What the marks beside each other stand for, where all outcomes have the same."""
-    series = {factors_of(analysis)[1] for analysis in analyses if len(factors_of(analysis)) > 1}
     handles = []
-    for factor in sorted(series, key=lambda factor: factor.name):
-        for place, level in enumerate(factor.levels):
+    for factor, levels in _colours(analyses).items():
+        name = name_factor(plain_name(factor))
+        for level, place in levels.items():
             line, mark = kit.LINES[place % len(kit.LINES)]
             look: dict[str, Any] = {"linestyle": line, "marker": mark}
-            words = f"{plain_name(factor.name)}: {level}"
+            # A label of its own says already of what it is a level.
+            words = labelled(level) if labelled(level) != level else f"{name}: {level}"
             handles.append(Line2D([], [], color=COLOURS[place % len(COLOURS)], label=words, **look))
     if handles:
         figure.legend(

@@ -16,7 +16,7 @@ import pandas as pd
 import scipy
 
 from labapp.analysis.declared import Declaration, factor_column, read_declaration
-from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse
+from labapp.analysis.design.analyses import Analysis, StudyAnalyses, analyse, in_percent
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE
 from labapp.analysis.design.sections import deciding_tests, test_words
@@ -27,7 +27,7 @@ from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.wording import name_item
 from labapp.base.report.labels import labelled
-from labapp.base.report.listing import NONE, number_words, p_cell, sentence
+from labapp.base.report.listing import NONE, decimals_of, number_words, p_cell, sentence
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -217,7 +217,8 @@ def _association(counts: pd.DataFrame, about: Statistic) -> Iterator[Statistic]:
     effect = sqrt(float(statistic) / (seen.sum() * (min(seen.shape) - 1)))
     cells = np.asarray(expected, np.float64)
     few = int((cells < 5).sum())
-    why = f"{few} of {cells.size} cells have an expected count below 5" if few else ""
+    have = "has" if few == 1 else "have"
+    why = f"{few} of {cells.size} cells {have} an expected count below 5" if few else ""
     yield replace(
         about, test=CHI_SQUARE, statistic=float(statistic), df=float(df), p=float(p),
         effect_name=CRAMER, effect=effect, why=why,
@@ -322,25 +323,23 @@ def _compared(
 ) -> Html:
     """Each test beside the same one of other people."""
     rows: list[tuple[object, ...]] = []
-    declared = [each.outcome for each in declared_outcomes(results)]
-    called = {(outcome.name, outcome.group): outcome.label for outcome in declared}
-    for row in reviewed:
+    known = {
+        (analysis.outcome.name, analysis.outcome.group): analysis.shown
+        for analysis in declared_outcomes(results)
+    }
+    for row in map(in_percent, reviewed):
         same = {name: getattr(row, name) for name in _SAME}
-        mine = [
-            each
-            for analysis in declared_outcomes(results)
-            for each in analysis.select(row.model_name, **same)
-        ]
-        rows.append(
-            (
-                two_lines(
-                    called.get((row.quantity, row.group), Verbatim(row.quantity)),
-                    _of(row),
-                ),
-                lines(_told(each) for each in mine) if mine else NONE,
-                _told(row),
+        own = known.get((row.quantity, row.group))
+        mine = [] if own is None else own.select(row.model_name, **same)
+        label = Verbatim(row.quantity) if own is None else own.outcome.label
+        with decimals_of(2 if own is None else own.decimals):
+            rows.append(
+                (
+                    two_lines(label, _of(row)),
+                    lines(_told(each) for each in mine) if mine else NONE,
+                    _told(row),
+                )
             )
-        )
     return table(("Test", "Analysed", head), rows, caption=caption)
 
 

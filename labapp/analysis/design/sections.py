@@ -9,6 +9,7 @@ Numbers are written as APA's seventh edition has it: no zero before the point of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
@@ -31,13 +32,22 @@ from labapp.analysis.design.analyses import (
     back,
 )
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
-from labapp.analysis.design.further import FURTHER
-from labapp.analysis.design.layout import level_words, plain_name
+from labapp.analysis.design.further import ALIGNED, BAYES, FURTHER, PERMUTED, YUEN
+from labapp.analysis.design.layout import Layout, level_words, plain_name
 from labapp.analysis.design.sources import POSITION, UNDECLARED
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
+from labapp.analysis.wording import name_factor, name_item
 from labapp.base.report.labels import Labels, current_labels, labelled
-from labapp.base.report.listing import NONE, df_words, number_words, p_cell, sentence
+from labapp.base.report.listing import (
+    NONE,
+    decimals_of,
+    df_words,
+    number_words,
+    p_cell,
+    sentence,
+    with_decimals,
+)
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -52,7 +62,7 @@ from labapp.base.report.page import (
     text,
     two_lines,
 )
-from labapp.study.design import MODEL, Hypothesis
+from labapp.study.design import Hypothesis
 
 BACK_MEAN = "Back-transformed mean"
 WEIGHTED = (
@@ -71,6 +81,7 @@ def sections(
     heading's id; figures: what is drawn of its outcomes."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
+    results = results.shown
     yield heading(3, "Analyses by the design", anchor)
     if all(analysis.outcome.role == UNDECLARED for analysis in results.analyses):
         yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
@@ -104,49 +115,53 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
     if declared:
         yield heading(4, "Results in sentences")
         yield from _means_of_cells(declared)
-    labels = current_labels() or Labels({})
+    correction = CORRECTIONS[results.declaration.analysis.correction]
     for analysis in declared:
-        outcome = analysis.outcome
-        name = labels.of_measure(outcome.name, outcome.group)
-        if not name:
-            name = outcome.name.removesuffix("_s").replace("_", " ")
-        of = outcome.of if outcome.shared else ""
-        name = Verbatim(f"{name} ({of})" if of else name)
-        correction = CORRECTIONS[results.declaration.analysis.correction]
-        tests, told = analysis.select(TEST), []
-        contrasts = [
-            row
-            for kind in (CONTRAST, EQUIVALENCE)
-            for row in analysis.select(kind)
-            if row.difference is not None and row.p is not None
-        ]
-        for test in deciding_tests(analysis):
-            whole = next(
-                row for row in tests if row.factors == test.factors and row.epsilon is None
+        with decimals_of(analysis.decimals):
+            made = _in_sentences(analysis, correction)
+        yield made
+
+
+def _in_sentences(analysis: Analysis, correction: str) -> Html:
+    """One outcome."""
+    outcome, labels = analysis.outcome, current_labels() or Labels({})
+    name = labels.of_measure(outcome.name, outcome.group)
+    if not name:
+        name = outcome.name.removesuffix("_s").replace("_", " ")
+    of = outcome.of if outcome.shared else ""
+    name = Verbatim(f"{name} ({of})" if of else name)
+    tests, told = analysis.select(TEST), []
+    contrasts = [
+        row
+        for kind in (CONTRAST, EQUIVALENCE)
+        for row in analysis.select(kind)
+        if row.difference is not None and row.p is not None
+    ]
+    for test in deciding_tests(analysis):
+        whole = next(row for row in tests if row.factors == test.factors and row.epsilon is None)
+        same = next((row for row in contrasts if is_term(row, whole)), None)
+        if same is not None:
+            contrasts.remove(same)
+        told.append(
+            sentence(
+                "results.term",
+                name=name,
+                terms=list(map(name_factor, test.factors.split(" × "))),
+                clear=_below(test.p),
+                extremes=_extremes(analysis, test),
+                test=test_words(test),
+                corrected=test.epsilon is not None,
+                effect=[
+                    say(short_share(value))
+                    for value in (whole.effect, whole.effect_low, whole.effect_high)
+                    if whole.effect is not None
+                ],
+                contrast=same and _contrast_sentence(same, correction, of_term=True),
             )
-            same = next((row for row in contrasts if is_term(row, whole)), None)
-            if same is not None:
-                contrasts.remove(same)
-            told.append(
-                sentence(
-                    "results.term",
-                    name=name,
-                    terms=list(map(_name_factor, test.factors.split(" × "))),
-                    clear=_below(test.p),
-                    extremes=_extremes(analysis, test),
-                    test=test_words(test),
-                    corrected=test.epsilon is not None,
-                    effect=[
-                        say(short_share(value))
-                        for value in (whole.effect, whole.effect_low, whole.effect_high)
-                        if whole.effect is not None
-                    ],
-                    contrast=same and _contrast_sentence(same, correction, of_term=True),
-                )
-            )
-        told += [_contrast_sentence(row, correction) for row in contrasts]
-        lead = Verbatim(f"{name[:1].upper()}{name[1:]}.")
-        yield paragraph(join_parts([strong(lead), text(Verbatim(f" {' '.join(told)}"))]))
+        )
+    told += [_contrast_sentence(row, correction) for row in contrasts]
+    lead = Verbatim(f"{name[:1].upper()}{name[1:]}.")
+    return paragraph(join_parts([strong(lead), text(Verbatim(f" {' '.join(told)}"))]))
 
 
 def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
@@ -163,7 +178,10 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
             (
                 *(Verbatim(labelled(cell.levels[name])) for name in names),
                 *([str(own[0].n)] if alike else []),
-                *(_mean_and_sd(row, with_n=not alike) for row in own),
+                *(
+                    _mean_and_sd(row, each.decimals, with_n=not alike)
+                    for each, row in zip(some, own, strict=True)
+                ),
             )
             for cell, own in zip(some[0].cells, zip(*columns, strict=True), strict=True)
         ]
@@ -172,7 +190,7 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
             *(["n"] if alike else []),
             *(two_lines(each.outcome.label, _in_short(each.unit)) for each in some),
         ]
-        caption = f"Means and standard deviations, {some[0].outcome.of}"
+        caption = f"Means and standard deviations: {some[0].outcome.of}"
         yield table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
 
 
@@ -182,11 +200,12 @@ def _in_short(unit: str) -> str:
     return f"M (SD), {known}" if known else "M (SD)"
 
 
-def _mean_and_sd(row: Statistic, *, with_n: bool) -> object:
+def _mean_and_sd(row: Statistic, decimals: int, *, with_n: bool) -> object:
     if row.mean is None:
         return NONE
-    sd = "" if row.sd is None else f" ({number_words(row.sd)})"
-    told = f"{number_words(row.mean)}{sd}"
+    with decimals_of(decimals):
+        sd = "" if row.sd is None else f" ({number_words(row.sd)})"
+        told = f"{number_words(row.mean)}{sd}"
     return two_lines(told, f"n = {row.n}") if with_n else told
 
 
@@ -219,12 +238,6 @@ def _in_words(unit: str) -> dict[str, object]:
     digits = 0 if all(map(float.is_integer, scale or ())) else 1
     own = None if scale == (0.0, 1.0) else scale
     return {"unit": "" if scale else unit, "scale": own, "digits": digits}
-
-
-def _name_factor(factor: str) -> str:
-    """A factor by its label; labapp's own, the model, by its word."""
-    label = labelled(factor)
-    return say("model") if label == MODEL else label
 
 
 def _contrast_sentence(row: Statistic, correction: str, *, of_term: bool = False) -> Verbatim:
@@ -263,7 +276,8 @@ def _hypotheses(results: StudyAnalyses) -> Html:
 def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
     """The outcome of a hypothesis, None where it was not tested; and the test in words, or why
     there is none."""
-    row, test = find_tested_row(analysis, hypothesis)
+    with decimals_of(analysis.decimals):
+        row, test = find_tested_row(analysis.shown, hypothesis)
     if row is None:
         return None, test
     p = row.p_corrected if row.contrast else row.p
@@ -310,7 +324,8 @@ def find_tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statist
         if row.p_corrected is None:
             return None, row.why
         name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
-        unit = _in_words(row.unit)["unit"]  # a scale has none: 5 more of 0 to 100 are 5 more
+        # A scale has no unit: 5 more of 0 to 100 are 5 more.
+        unit = "percentage points" if row.unit == "%" else _in_words(row.unit)["unit"]
         named = replace(row, contrast=labelled(row.contrast))
         return row, sentence(name, row=named, unit=unit, test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
@@ -331,6 +346,8 @@ def test_words(test: Statistic) -> str:
     """F(2, 22) = 7.69, p = .003."""
     if test.p is None or test.statistic is None:
         return test.why
+    if _letter(test) == "W":
+        test = replace(test, df=None)  # those of a chi-square that approximates its p
     return sentence("design.test", letter=_letter(test), test=test)
 
 
@@ -339,7 +356,8 @@ def _letter(test: Statistic) -> str:
     name = test.test.split(": ")[-1]
     if name == TOST:
         return "t"
-    return "F" if "F" in name.split(",")[0].split() else name.split()[0]
+    words = name.split(",")[0].split()
+    return next((letter for letter in ("F", "W") if letter in words), words[0])
 
 
 def term_words(test: Statistic) -> str:
@@ -348,17 +366,23 @@ def term_words(test: Statistic) -> str:
 
 
 def _body(analysis: Analysis) -> Iterator[Html]:
+    yield from with_decimals(analysis.decimals, _parts(analysis))
+
+
+def _parts(analysis: Analysis) -> Iterator[Html]:
     outcome, main = analysis.outcome, analysis.main
     title = f"{outcome.title[:1].upper()}{outcome.title[1:]}"
     yield paragraph(
         sentence(
-            "design.outcome", title=title, **_in_words(outcome.unit), design=outcome.layout.words,
-            transform=analysis.transform, mixed=main.name == MIXED, n=main.n, remarks=main.remarks,
+            "design.outcome", title=title, **_in_words(outcome.unit),
+            design=_design(outcome.layout), transform=analysis.transform,
+            mixed=main.name == MIXED, n=main.n,
+            remarks=list(map(_remark, main.remarks)),
             on_success=outcome.on_success,
             ended=outcome.name == "response_time_s" and outcome.trials is not None,
         )
     )  # fmt: skip
-    for remark in analysis.remarks:
+    for remark in map(_remark, analysis.remarks):
         yield paragraph(f"{remark[:1].upper()}{remark[1:]}.", "note")
     if outcome.role == UNDECLARED or analysis.transform:
         yield _cells(analysis)
@@ -381,15 +405,47 @@ def _body(analysis: Analysis) -> Iterator[Html]:
     yield details(Verbatim(f"{outcome.label}: {more_about}"), join_parts(more))
 
 
+def _design(layout: Layout) -> Verbatim:
+    """The factors of a design, as they are called."""
+    names = {
+        key: ", ".join(name_factor(plain_name(factor.name)) for factor in factors)
+        for key, factors in (("between", layout.between), ("within", layout.within))
+    }
+    covariates = ", ".join(name_item(name)[0] for name in layout.covariates)
+    return sentence("design.layout", covariates=covariates, **names)
+
+
+_NAMES = re.compile(r"(?:(?<=\bfactor )|(?<=\blevel of )|(?<=\bcovariate ))[\w.-]+")
+_FITTED = "random effects "
+
+
+def _remark(remark: str) -> str:
+    """A remark on the data or the fit, with factors and random effects as they are called."""
+    if not remark.startswith(_FITTED):
+        return _NAMES.sub(lambda match: name_factor(plain_name(match[0])), remark)
+    told = []
+    for effect in remark.removeprefix(_FITTED).strip("()").split("), ("):
+        slope, _, of = effect.partition(" | ")
+        of = " × ".join(name_factor(plain_name(name)) for name in of.split(":"))
+        told.append(sentence("design.effect", slope="" if slope == "1" else slope, of=of))
+    return "; ".join(told)
+
+
+def _level(levels: str) -> Verbatim:
+    """Levels of a row, as they are called: "Hint: With a hint"."""
+    pairs = (level.partition("=") for level in levels.split("; "))
+    return Verbatim("; ".join(f"{name_factor(name)}: {labelled(of)}" for name, _, of in pairs))
+
+
 def _cells(analysis: Analysis) -> Html:
     """Of an outcome that no table of means above has, or that has them untransformed."""
     names = [factor.name for factor in analysis.outcome.layout.factors]
     rows = cell_rows(analysis, number_words)
-    heads = [*(plain_name(name) for name in names), "n", "Mean", "sd"]
+    heads = [*(plain_name(name) for name in names), "n", "M", "SD"]
     caption = "Participants' values in each cell."
     if analysis.transform:
         heads.append(BACK_MEAN)
-        caption = f"Participants' values in each cell. Mean and sd are in {analysis.unit}."
+        caption = f"Participants' values in each cell. M and SD are in {analysis.unit}."
     return table(heads, rows, numeric=range(len(names), len(heads)), caption=caption)
 
 
@@ -431,7 +487,7 @@ def _tests(model: Model, tests: list[Statistic]) -> Html:
                 NONE
                 if corrected is None
                 else two_lines(p_cell(corrected.p), f"ε = {corrected.epsilon or 0:.2f}"),
-                _effect(test), _effect(general),
+                _share_cell(test), _share_cell(general),
             ]
         )  # fmt: skip
     heads = (
@@ -439,7 +495,11 @@ def _tests(model: Model, tests: list[Statistic]) -> Html:
         two_lines("Partial η²", "90 % interval"), two_lines("Generalised η²", "90 % interval"),
     )  # fmt: skip
     caption = sentence(
-        "design.model", name=model.name, n=model.n, left_out=model.n_left_out, remarks=model.remarks
+        "design.model",
+        name=model.name,
+        n=model.n,
+        left_out=model.n_left_out,
+        remarks=list(map(_remark, model.remarks)),
     )
     return table(heads, rows, numeric=range(1, 7), caption=caption)
 
@@ -452,6 +512,14 @@ def beside(
     own = [row for row in tests if row.factors == test.factors]
     corrected = next((row for row in own if row.epsilon is not None), None)
     return corrected, next((row for row in own if row.test == GENERALISED), None)
+
+
+def _share_cell(row: Statistic | None) -> object:
+    """An eta squared, which cannot exceed 1, with its interval."""
+    if row is None or row.effect is None:
+        return NONE
+    low, high = short_share(row.effect_low), short_share(row.effect_high)
+    return two_lines(short_share(row.effect), f"{low} to {high}")
 
 
 def _effect(row: Statistic | None, *, named: bool = False) -> object:
@@ -549,6 +617,19 @@ def _equivalences(tests: list[Statistic]) -> Html:
     return table(heads, rows, numeric=range(1, len(heads) - 1), caption=caption)
 
 
+BAYES_FOR_NONE = "Bayes factor, BF01"
+BAYES_READ = (
+    "BF10 is how many times more likely the data are if there is a difference than if there is "
+    "none; BF01 is the reverse (1 / BF10)."
+)
+TITLES = {
+    YUEN: "Yuen's test, t of 20 % trimmed means",
+    PERMUTED: "Permutation test, t",
+    ALIGNED: "ART ANOVA (aligned ranks), F",
+}
+"""What tests are called on pages, where that is not their name in the tables."""
+
+
 def _further(tests: list[Statistic]) -> Html:
     rows: list[tuple[object, ...]] = []
     for test in tests:
@@ -556,17 +637,20 @@ def _further(tests: list[Statistic]) -> Html:
         if test.direction not in ("", TWO_SIDED):
             of = two_lines(of, test.direction)
         if test.statistic is None:
-            rows.append((test.test, of, test.why, NONE, NONE))
+            rows.append((TITLES.get(test.test, test.test), of, test.why, NONE, NONE))
             continue
+        value, called = test.statistic, TITLES.get(test.test, test.test)
+        if test.test == BAYES and 0 < value < 1:
+            value, called = 1 / value, BAYES_FOR_NONE
         degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
-        name = two_lines(test.test, test.why) if test.why else test.test
-        rows.append((name, of, number_words(test.statistic), degrees or NONE, p_cell(test.p)))
+        name = two_lines(called, test.why) if test.why else called
+        rows.append((name, of, decimal(value, 2), degrees or NONE, p_cell(test.p)))
     caption = (
         "Further tests that the study chose in advance, with the participants who have a value "
-        "in every cell. p is not corrected, and these tests do not decide any hypothesis. BF10 "
-        "is how many times more likely the data are if there is a difference than if there is "
-        "none."
+        "in every cell. p is not corrected, and these tests do not decide any hypothesis."
     )
+    if any(test.test == BAYES for test in tests):
+        caption += f" {BAYES_READ}"
     return table(("Test", "Of", "Value", "df", "p"), rows, numeric=range(2, 5), caption=caption)
 
 
@@ -574,8 +658,8 @@ def _means(analysis: Analysis) -> Html:
     rows = []
     for mean in analysis.select(MEAN):
         cells: list[object] = [
-            mean.levels, number_words(mean.mean or 0.0), number_words(mean.standard_error or 0.0),
-            ends_words(mean),
+            _level(mean.levels), number_words(mean.mean or 0.0),
+            number_words(mean.standard_error or 0.0), ends_words(mean),
         ]  # fmt: skip
         of = {"factors": mean.factors, "levels": mean.levels}
         cells += [
@@ -593,13 +677,15 @@ def _means(analysis: Analysis) -> Html:
 
 
 def _checks(analysis: Analysis) -> Html:
-    rows = []
+    rows: list[tuple[bool, object, object, str]] = []
     for test in analysis.select(CHECK):
         if test.model_name not in ("", analysis.main.name):
             continue
         name = next((name for name in (BY_RANKS, POSITION) if test.test.startswith(name)), "")
         name = name or (f"{test.test}, sphericity" if test.model_name else test.test)
         told = test_words(test) if test.p is not None else test.why
+        if (name, told) in {(row[1], row[3]) for row in rows}:
+            continue  # the sphericity of an interaction is that of its factor within participants
         rows.append((bool(test.model_name), name, test.factors or NONE, told))
     shown = [row for _, *row in sorted(rows, key=lambda row: row[0])]
     return table(("Check", "Of", "Result"), shown, caption="Checks.")
@@ -623,7 +709,7 @@ class PaperTable:
 def paper_tables(results: StudyAnalyses) -> Iterator[PaperTable]:
     """Of one study, in the report's language: values of every outcome, then tests, then contrasts
     and equivalence."""
-    for made in _english(results):
+    for made in _english(results.shown):
         yield PaperTable(
             say(made.title),
             tuple(map(say, made.heads)),
@@ -635,7 +721,7 @@ def paper_tables(results: StudyAnalyses) -> Iterator[PaperTable]:
 
 def _english(results: StudyAnalyses) -> Iterator[PaperTable]:
     for analysis in results.analyses:
-        yield _values(analysis)
+        yield from with_decimals(analysis.decimals, map(_values, [analysis]))
     if results.analyses:
         yield _apa_tests(results.analyses)
     if any(analysis.select(CONTRAST) for analysis in results.analyses):
@@ -696,13 +782,15 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
     for analysis, row in tests:
         if row.difference is None:
             continue
+        with decimals_of(analysis.decimals):
+            difference = f"{_number(row.difference)} [{_number(row.low)}, {_number(row.high)}]"
         symbol = "*g* = " if row.effect_name == HEDGES else "*d*_z = "
         name = labelled(row.contrast)
         marked = name if row.direction == TWO_SIDED else f"{name} ({say(row.direction)})"
         rows.append(
             (
                 _in_unit(analysis), Verbatim(marked),
-                f"{_number(row.difference)} [{_number(row.low)}, {_number(row.high)}]",
+                difference,
                 f"{row.statistic:.2f}", df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
                 NONE if row.effect is None else Verbatim(f"{symbol}{say(_interval(row))}"),
             )
@@ -719,12 +807,17 @@ def _apa_contrasts(results: StudyAnalyses) -> PaperTable:
     return PaperTable("Contrasts of estimated means", heads, tuple(rows), note, 2)
 
 
+def _bound_and_interval(analysis: Analysis, row: Statistic) -> tuple[str, str]:
+    with decimals_of(analysis.decimals):
+        return f"±{_number(row.bound)}", f"[{_number(row.low)}, {_number(row.high)}]"
+
+
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
             analysis.outcome.label if analysis.raw_equivalence else _in_unit(analysis),
-            Verbatim(labelled(row.contrast)), f"±{_number(row.bound)}",
-            f"[{_number(row.low)}, {_number(row.high)}]", f"{row.statistic:.2f}",
+            Verbatim(labelled(row.contrast)), *_bound_and_interval(analysis, row),
+            f"{row.statistic:.2f}",
             df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
         )
         for analysis in results.analyses
@@ -739,9 +832,7 @@ def _equivalence(results: StudyAnalyses) -> PaperTable:
 
 
 def _number(value: float | None) -> str:
-    if value is None:
-        return NONE
-    return f"{value:.3f}" if abs(value) < 1 else f"{value:,.2f}"
+    return NONE if value is None else number_words(value).replace("−", "-")
 
 
 def short_share(value: float | None) -> str:

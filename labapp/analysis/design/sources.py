@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from labapp.analysis.column import range_unit
+from labapp.analysis.column import ends_of, range_unit
 from labapp.analysis.columns import outcome_columns, table_columns
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import _PLACE as PLACE
-from labapp.base.report.labels import label_measure
+from labapp.analysis.task_report import unit_of_thresholds
+from labapp.base.report.labels import current_labels, label_measure
 from labapp.base.report.page import Verbatim, say
 from labapp.study.conditions import RESERVED
 from labapp.study.design import MODEL, SESSION, SKIPPED, SOLVED, Missing
@@ -31,6 +32,11 @@ MANIPULATION = "manipulation check"
 POSITION, STIMULUS = "position", "stimulus"
 STEPS = 11
 """A score of whole numbers with at most so many different values is of steps."""
+THRESHOLDS = {
+    "threshold": "the level at which the share of right answers reaches its target",
+    "threshold_se": "standard error of the threshold",
+}
+"""What thresholds are, where it is known what the levels are."""
 NO_VALUES = "no session that counts has a value"
 ONE_LEVEL = "only one level of {} has values"
 
@@ -78,7 +84,18 @@ class Outcome:
     @property
     def of(self) -> str:
         """What reports call its task or questionnaire."""
-        return say(self.group)
+        labels = current_labels()
+        called = self.group if labels is None else labels.of_group(self.group)
+        return say(self.group) if called == self.group else called
+
+    @property
+    def axis(self) -> Verbatim:
+        """The title of an axis: the outcome, and its unit or the ends of its scale."""
+        ends = ends_of(self.unit)
+        if ends is None or self.unit == "%":
+            return Verbatim(", ".join(filter(None, (self.label, say(self.unit)))))
+        low, high = (say(f"{end:g}") for end in ends)
+        return Verbatim(f"{self.label}, {low}–{high}")
 
 
 @dataclass(frozen=True)
@@ -241,8 +258,11 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
             met.add(name)
             own, yes_no, on_success = _by_trial(trials, name, missing)
             values = rows.assign(value=rows[name].astype("float64"))
+            title, unit = column.meaning.split(";")[0], column.unit
+            if name in THRESHOLDS and (level := unit_of_thresholds(str(task))):
+                title, unit = THRESHOLDS[name], level
             yield _Candidate(
-                name, column.meaning.split(";")[0], column.unit, str(task), values,
+                name, title, unit, str(task), values,
                 own, yes_no, on_success,
             )  # fmt: skip
     scores = counted.scores

@@ -25,7 +25,7 @@ from labapp.analysis.statistic import Statistic
 from labapp.analysis.task_report import HypothesisResult
 from labapp.analysis.wording import list_rules, rules_in
 from labapp.base.report.labels import labelled
-from labapp.base.report.listing import number_words, sentence
+from labapp.base.report.listing import number_words, sentence, with_decimals
 from labapp.base.report.page import (
     Html,
     Verbatim,
@@ -70,13 +70,17 @@ def summary(
         told = [(None if each.p is None else verdict(each.p), each.words)]
         rows.append(_hypothesis_in_short(each.hypothesis, told))
     if results is not None:
+        results = results.shown
         rows += _hypotheses_in_short(results)
         shown = _select_shown(results)
-        rows += [_outcome(each) for each in shown if not tested or each.outcome.role != UNDECLARED]
+        for analysis in shown:
+            if not tested or analysis.outcome.role != UNDECLARED:
+                rows += with_decimals(analysis.decimals, map(_outcome, [analysis]))
         others = [
             each for each in results.analyses if each.outcome.role in (SECONDARY, MANIPULATION)
         ]
-        rows += map(_tests_in_short, others)
+        for analysis in others:
+            rows += with_decimals(analysis.decimals, map(_tests_in_short, [analysis]))
         if sum(each.outcome.role == SECONDARY for each in others) > 1:
             together = results.declaration.analysis.family == "all"
             notes.append(OVER_ALL if together else UNCORRECTED)

@@ -35,7 +35,8 @@ class Labels:
 
     labels: the study's. measures: those of labapp's own outcomes, by name, or by questionnaire and
     score with a dot between; they are shown only where an outcome is named. items: see `Worded`, by
-    questionnaire and item with a dot between; they are shown only where an answer is named. order:
+    questionnaire and item with a dot between, and titles of questionnaires; they are shown only
+    where an answer, or what it belongs to, is named. order:
     of models, as the study lists them.
     """
 
@@ -73,11 +74,16 @@ class Labels:
     def of_item(self, name: str) -> tuple[str, Worded]:
         """The label of an item, or of another variable, "" without one; and how it is worded."""
         own = name.rpartition(".")[2]
-        called = [each for each in self._items if each == name or each.endswith(f".{name}")]
+        known = (each for each in self._items if "." in each)
+        called = [each for each in known if each == name or each.endswith(f".{name}")]
         worded = self._items[called[0]] if len(called) == 1 else Worded()
         names = (each for each in (name, *called, own) if each in self._labels)
         label = self._labels.get(next(names, ""), "")
         return label, worded
+
+    def of_group(self, name: str) -> str:
+        """What a task or questionnaire is called: its label, else its title, else its name."""
+        return self._labels.get(name) or self._items.get(name, Worded()).text or name
 
     def place(self, name: str) -> tuple[int, str]:
         """By which names are sorted: as the study lists them, others after these."""

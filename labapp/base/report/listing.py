@@ -9,9 +9,11 @@ English one has every id. A table of one's own (`--words`) may have ids, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 
+T = TypeVar("T")
 FOLDED_FROM = 20
 """A list of more rows is folded away: nobody has to go past it."""
 SHOWN_ROWS = 150
@@ -190,9 +193,32 @@ def _format_number(number: str) -> str:
     return number if spoken is None else spoken.number(number)
 
 
+_DECIMALS: ContextVar[int | None] = ContextVar("decimals of the outcome", default=None)
+
+
+@contextmanager
+def decimals_of(decimals: int) -> Iterator[None]:
+    """Write all estimates with one number of decimals (`number_words`)."""
+    token = _DECIMALS.set(decimals)
+    try:
+        yield
+    finally:
+        _DECIMALS.reset(token)
+
+
+def with_decimals(decimals: int, parts: Iterable[T]) -> list[T]:
+    """Parts of a page, made with one number of decimals for all estimates."""
+    with decimals_of(decimals):
+        return list(parts)
+
+
 def number_words(value: float) -> str:
-    """An estimate, with three decimals where it is small."""
-    return decimal(value, 3 if abs(value) < 1 else 2)
+    """An estimate, with the decimals of its outcome; without an outcome, with three decimals where
+    it is small."""
+    decimals = _DECIMALS.get()
+    if decimals is None:
+        return decimal(value, 3 if abs(value) < 1 else 2)
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")
 
 
 def p_words(p: float) -> str:

@@ -191,7 +191,7 @@ def page(title: str, header: Html, body: Html, footer: Html) -> Html:
 
 ENGLISH = "en"
 NO_TEMPLATES: Mapping[str, str] = MappingProxyType({})
-DEEPEST = 6
+DEEPEST = 8
 """So far within each other are texts translated that stand in fields."""
 _NUMBER = r"[-−+±~]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?%?"
 _WITHIN = r"(?:(?![.!?]\s+[^\Wa-z_]).)+?"
@@ -284,6 +284,8 @@ class Translation:
         """A text whose numbers are written as in English, with numbers as this language has
         them."""
         swap = {ord("."): self._point, ord(","): self._comma}
+        if self._point == ",":  # [1.5, 2.5] is [1,5; 2,5]
+            text = re.sub(r"\[[^\[\]]*\]", lambda match: match[0].replace(", ", "; "), text)
         return _NUMBERS.sub(lambda match: match[0].translate(swap), text)
 
     def _of(self, text: str, depth: int) -> str | None:

@@ -481,14 +481,15 @@ def metrics_of(task: str) -> tuple[Metric, ...]:
 
 
 def in_order(models: Iterable[str]) -> tuple[str, ...]:
-    """Those of the paper, by their cards, by number of dimensions and then as `FAMILIES`; others as
-    the study lists them."""
+    """As the study lists them. Where it does not say so: those of the paper, by their cards, by
+    number of dimensions and then as `FAMILIES`; others by id."""
 
-    def place(model: str) -> tuple[bool, int, int, tuple[int, str]]:
+    def place(model: str) -> tuple[int, bool, int, int, str]:
+        listed, _ = place_of(model)
         match = re.fullmatch(r"([a-z]+)(\d*)", published_name(model))
         if match is None or match[1] not in FAMILIES:
-            return True, 0, 0, place_of(model)
-        return False, int(match[2] or 0), FAMILIES.index(match[1]), place_of(model)
+            return listed, True, 0, 0, model
+        return listed, False, int(match[2] or 0), FAMILIES.index(match[1]), model
 
     return tuple(sorted(set(models), key=place))
 

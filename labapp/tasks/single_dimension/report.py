@@ -44,6 +44,7 @@ class SingleDimensionReport(TaskReport[None]):
         "exemplars",
     }
     tasks = tuple(activities)
+    thresholds = ASKED.level
     definitions = DEFINITIONS
 
     def sections(self, study: ReportedStudy, findings: None) -> Iterator[Html]:

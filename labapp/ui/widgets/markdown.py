@@ -267,3 +267,5 @@ class MarkdownView(QTextBrowser):
                 bar.ScrollBarAsNeeded if scrolls else bar.ScrollBarAlwaysOff
             )
             self.setFocusPolicy(focus.StrongFocus if scrolls else focus.NoFocus)
+            if not scrolls:
+                self.clearFocus()  # its ring would stay

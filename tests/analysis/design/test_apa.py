@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,14 @@ from scipy import stats
 
 from labapp.analysis import analyze
 from labapp.analysis.declared import read_declaration
-from labapp.analysis.design.analyses import StudyAnalyses, analyse
-from labapp.analysis.design.anova import CONTRAST
+from labapp.analysis.design.analyses import VALUES, StudyAnalyses, analyse
+from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.contents import REPORT, DefaultFindings
+from labapp.analysis.design.further import BAYES, YUEN
 from labapp.analysis.design.sections import (
     DOCX,
     TEX,
+    _further,
     is_term,
     paper_tables,
     sections,
@@ -28,10 +31,12 @@ from labapp.analysis.design.sections import (
     write_docx,
 )
 from labapp.analysis.design.sections import find_tested_row as row_of
+from labapp.analysis.design.sections import test_words as words_of_test
 from labapp.analysis.design.summing_up import _outcome
 from labapp.analysis.inference import adjust
+from labapp.analysis.statistic import Statistic
 from labapp.base import resources, translations
-from labapp.base.report.listing import number_words, p_words
+from labapp.base.report.listing import decimals_of, number_words, p_words
 from labapp.base.report.page import Translation, decimal, join_parts, speaking
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN, OPPOSITE
@@ -90,12 +95,14 @@ def test_a_long_table_is_not_listed_for_each_of_its_cells(
 def test_the_sentences_have_the_numbers_of_the_tests(results: StudyAnalyses) -> None:
     page = html.unescape(str(join_parts(sections(results))))
     page = page[page.index("Results in sentences") :]
-    for analysis in results.analyses:
+    for analysis in results.shown.analyses:
         for row in analysis.select(CONTRAST):
             assert f"{p_words(row.p_corrected or 0)} with" in page
+            with decimals_of(analysis.decimals):
+                ends = f"[{number_words(row.low or 0)}, {number_words(row.high or 0)}]"
+            assert ends in page
             if not any(is_term(row, term) for term in term_tests(analysis)):
                 assert f"({row.df:.0f}) = {decimal(row.statistic or 0, 2)}" in page
-            assert f"[{number_words(row.low or 0)}, {number_words(row.high or 0)}]" in page
         for test in term_tests(analysis):
             assert f"η² = {short_share(test.effect)}, 90 % CI" in page
     clear = [
@@ -234,7 +241,7 @@ def test_a_mean_is_in_the_outcomes_own_unit_or_says_in_which(results: StudyAnaly
     outcomes = {row[0] for row in contrasts.rows}
     assert outcomes == {"completion_rate", "response_time_s (log s)"}
     page = str(join_parts(sections(results)))
-    assert "Mean and sd are in log s" in page
+    assert "M and SD are in log s" in page
     assert "Differences are in log s" in page
     _, shown = _outcome(analysis)
     assert "Geometric means" in str(shown)
@@ -245,17 +252,17 @@ def test_a_factor_of_two_levels_is_tested_in_one_sentence(results: StudyAnalyses
     page = html.unescape(str(join_parts(sections(results))))
     page = page[page.index("Results in sentences") :]
     same = [
-        (row, term)
-        for analysis in results.analyses
+        (row, term, analysis.decimals)
+        for analysis in results.shown.analyses
         for row in analysis.select(CONTRAST)
         for term in term_tests(analysis)
         if is_term(row, term)
     ]
-    for row, term in same:
+    for row, term, decimals in same:
         assert (row.statistic or 0) ** 2 == pytest.approx(term.statistic)
-        assert (
-            f"; contrast “{row.contrast}”, difference {number_words(row.difference or 0)}" in page
-        )
+        with decimals_of(decimals):
+            difference = number_words(row.difference or 0)
+        assert f"; contrast “{row.contrast}”, difference {difference}" in page
     others = [row for a in results.analyses for row in a.select(CONTRAST)]
     assert 0 < len(same) < len(others)
     assert page.count("The contrast “") >= len(others) - len(same)
@@ -269,3 +276,36 @@ def test_one_test_alone_is_not_said_to_be_corrected() -> None:
     page = html.unescape(str(join_parts(sections(made))))
     assert "p corrected" not in page
     assert "with Holm" not in page
+
+
+def test_an_outcome_has_one_number_of_decimals_and_a_share_is_in_percent(
+    results: StudyAnalyses,
+) -> None:
+    share = next(each for each in results.analyses if each.outcome.unit == "0-1").shown
+    assert (share.outcome.unit, share.decimals) == ("%", 2)
+    raw = next(each for each in results.analyses if each.number == share.number)
+    for mine, own in zip(share.rows, raw.rows, strict=True):
+        assert (mine.statistic, mine.p, mine.effect) == (own.statistic, own.p, own.effect)
+        if own.kind in (VALUES, CONTRAST, EQUIVALENCE) and own.low is not None:
+            assert mine.low == pytest.approx(100 * own.low)
+    for sd, decimals in ((4321.0, 0), (432.1, 1), (43.21, 2), (0.4321, 2), (0.04321, 3)):
+        rows = [replace(row, sd=sd) if row.kind == VALUES else row for row in raw.rows]
+        assert replace(raw, rows=tuple(rows)).decimals == decimals
+    with decimals_of(2):
+        assert (number_words(0.12345), number_words(1234.5)) == ("0.12", "1,234.50")
+    assert number_words(0.12345) == "0.123", "without an outcome"
+
+
+def test_further_tests_and_checks_have_the_names_that_papers_use(results: StudyAnalyses) -> None:
+    row = Statistic(test=BAYES, statistic=0.25, contrast="a")
+    page = html.unescape(str(_further([row, Statistic(test=YUEN, statistic=2.0, p=0.04)])))
+    assert "BF01" in page
+    assert "4.00" in page
+    assert "Yuen's test" in page
+    assert (
+        words_of_test(Statistic(test="Shapiro-Wilk W", statistic=0.9, p=0.2))
+        == "W = 0.90, p = .200"
+    )
+    assert words_of_test(Statistic(test="Mauchly's W", statistic=0.9, df=2.0, p=0.2)) == (
+        "W = 0.90, p = .200"
+    )

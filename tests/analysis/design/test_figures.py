@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 
 from labapp.analysis.column import ends_of, range_unit
 from labapp.analysis.declared import read_declaration
-from labapp.analysis.design.analyses import Cell, StudyAnalyses, _cell_row, analyse
+from labapp.analysis.design.analyses import VALUES, Cell, StudyAnalyses, _cell_row, analyse
 from labapp.analysis.design.contents import DefaultFindings, factors_of, outcomes_figure, panels_of
+from labapp.analysis.design.layout import Layout
 from tests.analysis.design.studies import study
 from tests.analysis.design.test_analyses import DESIGN
 
@@ -45,7 +46,14 @@ def test_every_declared_outcome_has_a_panel_with_the_means_of_its_cells() -> Non
     assert [title.split(" · ")[0] for title in titles] == [
         "completion_rate", "response_time_s",
     ]  # fmt: skip
-    expected = [cell.values.mean() for a in results.analyses for cell in a.cells]
+    expected = [
+        cell.values.mean() * (100 if a.outcome.unit == "0-1" else 1)
+        for a in results.analyses
+        for cell in a.cells
+    ]
+    assert [ax.get_ylabel().replace("\n", " ") for ax in plate.figure.axes] == [
+        "completion_rate, %", "response_time_s, s",
+    ]  # fmt: skip
     assert sorted(means(plate.figure)) == pytest.approx(sorted(expected))
     (legend,) = plate.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["hint: with", "hint: without"]
@@ -118,3 +126,26 @@ def test_a_unit_says_its_ends() -> None:
     assert ends_of("%") == (0.0, 100.0)
     assert range_unit(rows.iloc[:0]) == ""
     assert ends_of("s") is ends_of("") is None
+
+
+def test_a_panel_with_one_factor_looks_like_the_legend() -> None:
+    declared = {
+        "design": {"between": {"hint": ["with", "without"]}, "within": ["model"]},
+        "analysis": {"outcomes": {"primary": ["completion_rate", "response_time_s"]}},
+    }
+    both, single = analysed(declared).analyses
+    (factor,) = single.outcome.layout.between
+    alone = replace(
+        single,
+        outcome=replace(single.outcome, layout=Layout((factor,))),
+        cells=tuple(Cell({factor.name: level}, single.cells[0].values) for level in factor.levels),
+        rows=tuple(single.select(VALUES)[:2]),
+    )
+    plate = outcomes_figure(StudyAnalyses("s", analysed(declared).declaration, [both, alone]))
+    assert plate is not None
+    drawn = [
+        [line.get_color() for line in ax.lines if line.get_markersize() == 5.5]
+        for ax in plate.figure.axes
+    ]
+    assert drawn[0] == drawn[1], "the levels have their colours without the other factor, too"
+    assert [ax.get_xlabel() for ax in plate.figure.axes] == ["model", "hint"]

@@ -242,6 +242,7 @@ def german() -> Translation:
         ("12 sessions", "12 Sitzungen"),
         ("twelve sessions", "twelve sessions"),
         ("1,234.5", "1.234,5"),
+        ("30.5 % [22.5, 1,139.2]", "30,5 % [22,5; 1.139,2]"),
         ("0.54 ± 1.2", "0,54 ± 1,2"),
         ("median 3.25, n = 1,200", "Median 3,25, n = 1.200"),
         (

@@ -225,5 +225,5 @@ def test_whoever_has_the_text_open_is_waited_for_and_then_left_alone(session: Pa
 
 def test_no_sound_is_told(tmp_path: Path) -> None:
     silent = Take(np.zeros(5 * RATE, np.int16))
-    with pytest.raises(AnnotationError, match="No speech was heard"):
+    with pytest.raises(AnnotationError, match="No speech was detected"):
         transcribe(sounding_session(tmp_path, silent, end_s=9.0), ToneRecogniser())

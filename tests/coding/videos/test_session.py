@@ -264,7 +264,7 @@ def test_withdrawal_deletes_the_video_and_says_so(
     kept = withdraw(session, tmp_path / "private", delete=False).lines()
     assert not any("videos were deleted" in line for line in kept)
     lines = withdraw(session, tmp_path / "private", delete=True).lines()
-    assert any(line.startswith("Its videos were deleted here (1)") for line in lines)
+    assert any(line.startswith("The session’s videos were deleted here (1)") for line in lines)
     assert not videos_folder(session).exists()
     assert film.exists()
 

@@ -136,6 +136,7 @@ def findings(counted: Tables) -> tuple[UnmaskingResults, ...]:
 
 class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
     activities: ClassVar = {TASK: "named what masked pictures showed"}
+    thresholds = ASKED.level
     tasks = (TASK,)
     definitions = DEFINITIONS
 
