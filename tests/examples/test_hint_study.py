@@ -63,7 +63,7 @@ def test_it_is_in_order_and_its_plan_names_all_that_is_awkward(tmp_path: Path) -
     assert "Hint: With a hint     0 of 10 included" in shown
     assert "Hint: Without a hint  0 of 14 included" in shown
     assert "Stage 4: at most 32 masked pictures at 8 levels (up-down, 2 tracks)" in shown
-    places = lines[lines.index("Slots (place of one participant: condition and order):") :]
+    places = lines[lines.index("Slots (a slot is the condition and order of one participant):") :]
     assert not [line for line in places if "sinelines/" in line], "models have their labels"
     first = next(number for number, line in enumerate(places) if "at most 0 apart" in line)
     assert [line.split("  ")[2] for line in places[first + 1 : first + 4]] == [

@@ -58,7 +58,7 @@ class Psychometric(Strict):
         if not 0 < self.slopes[0] <= self.slopes[1]:
             raise ValueError(f"slopes from low to high above 0; found {list(self.slopes)}")
         if (self.guess or 0.0) + self.lapse >= 1:
-            raise ValueError("guess and lapse that leave something between them")
+            raise ValueError("guess and lapse that leave a range between them")
         return self
 
 

@@ -169,7 +169,7 @@ class Started(Rule):
     @classmethod
     def _few(cls, start: float | tuple[float, ...] | None) -> float | tuple[float, ...] | None:
         if isinstance(start, tuple) and not 1 <= len(start) <= 4:
-            raise ValueError(f"one to four levels to start from; found {len(start)}")
+            raise ValueError(f"one to four starting levels; found {len(start)}")
         return start
 
     @property

@@ -199,7 +199,7 @@ def test_a_language_without_a_sentence_has_it_in_english_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("template", "told"),
     [
-        ("{{ tests }}", "there is no tests"),
+        ("{{ tests }}", "no value called tests"),
         ("{% if %}", "line 1"),
         ("{{ letter|shout }}", "No filter named 'shout'"),
     ],
