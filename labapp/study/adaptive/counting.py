@@ -73,6 +73,10 @@ class Staircase(Started, Psychometric):
     def problems(self, levels: Levels) -> Mapping[str, str]:
         return {**super().problems(levels), **find_target_problem(self, self.share)}
 
+    @property
+    def estimator(self) -> str:
+        return self.estimate
+
     def sizes(self) -> tuple[int, int]:
         """How many steps it gets easier after a wrong answer, and harder."""
         return 1, 1

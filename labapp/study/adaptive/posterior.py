@@ -182,6 +182,10 @@ class Bayesian(Rule, Psychometric):
         middle = ((self.guess or 0.0) + 1 - self.lapse) / 2
         return middle if self.target is None else self.target
 
+    @property
+    def estimator(self) -> str:
+        return "posterior"
+
     def grid(self, levels: Levels) -> Grid:
         return make_grid(self, levels, self.share, 0.0)
 

@@ -149,6 +149,11 @@ class Rule(Strict):
         """The share of right answers at the threshold; None without a threshold."""
         return None
 
+    @property
+    def estimator(self) -> str:
+        """How the threshold is estimated: `fit`, `reversals` or `posterior`; empty without one."""
+        return ""
+
 
 class Started(Rule):
     """A rule whose first level is declared.
