@@ -52,6 +52,10 @@ class TrackRecord:
     def target(self) -> float | None:
         return self.tracks.rule.share
 
+    @property
+    def estimator(self) -> str:
+        return self.tracks.rule.estimator
+
     def _value(self, x: float | None) -> float | None:
         return None if x is None else self.tracks.scale.value(x)
 
@@ -103,6 +107,8 @@ TRACKS = of(
         text ended_by: reversals, se, criterion, trials (as many as it may have); empty where it
             never ended
         number target [0-1]: share of right answers at the threshold
+        text estimate: how the threshold is estimated: fit (of a psychometric function to all
+            answers), reversals (mean of their midpoints) or posterior (its mean); empty without one
         number threshold: the level at which so many answers are right; above the highest level so
             many were right at none, and the number is extrapolated
         number threshold_se: standard error of the threshold: of its natural logarithm, or of itself
@@ -116,4 +122,5 @@ TRACKS = of(
     task="part.task",
     role="part.role",
     model="part.model",
+    estimate="estimator",
 )

@@ -438,8 +438,8 @@ def _unusable(path: Path, error: Exception) -> DataFolderError:
     return DataFolderError(
         f"{path} cannot be used ({error}).",
         safe="No session was started, and recorded sessions are untouched.",
-        todo="Make it readable and writable, or remove it: labapp creates it again from the "
-        "sessions.",
+        todo="Make it readable and writable, or remove it. labapp then creates it again from "
+        "the sessions.",
     )
 
 
@@ -564,7 +564,7 @@ class Coverage:
         for person in self.people:
             free = "" if person.holds else ": its condition is free again"
             out += [
-                f"  {row.folder} is missing, but nobody withdrew{free}."
+                f"  {row.folder} is missing, although nobody withdrew{free}."
                 for row in person.sessions
                 if row.state == "gone"
             ]
@@ -719,16 +719,16 @@ class Allocation(Coverage):
                 f"{orders}"
             )
         return (
-            "Within every cell, each level has each position equally often: counts differ by at "
-            "most one, plus one for each open replacement. The same holds for the sizes of "
-            "cells. This is true of the assigned places; excluding participants afterwards can "
-            "unbalance the design."
+            "Within every cell, each level is in each position equally often: counts differ by "
+            "at most one, plus one for each open replacement. The same applies to the sizes of "
+            "cells. This balance applies to the assigned places; excluding participants "
+            "afterwards can unbalance the design."
         )
 
     def lines(self) -> list[str]:
         out = super().lines()
         free = sum(line.open for line in self.slots)
-        out += ["", "Slots (place of one participant: condition and order):"]
+        out += ["", "Slots (a slot is the condition and order of one participant):"]
         cell = None
         for line in self.slots:
             if line.slot.cell != cell:

@@ -125,7 +125,7 @@ class Overview:
             f"  {label}  {self._describe_assignment(plan)}" for label, plan in self.plans.items()
         ]
         if len(self.plans) < self.wanted:
-            out.append("  Then every condition has its participants: the study is full.")
+            out.append("  After that, every condition has its participants and the study is full.")
         return out
 
     def _count_languages(self) -> dict[str, int]:
@@ -158,7 +158,9 @@ class Overview:
         is wrong with the folders."""
         visits, out = Visits.of(self.loaded.study.design), []
         if len(visits.labels) > 1:
-            needed = f"{visits.needed} of {len(visits.labels)} are needed to count"
+            needed = (
+                f"{visits.needed} of {len(visits.labels)} are needed for a participant to count"
+            )
             out = ["", f"Sessions ({needed}):"]
             width = max((len(person.participant) for person in self.people), default=0)
             out += [

@@ -87,7 +87,7 @@ def test_help_and_version(cli: Run) -> None:
         ),
         (
             ("simulate", "quickstart", "--participants", "1", "--strategy", "x", "--out", "y"),
-            "No task knows a strategy 'x'",
+            "No task has a strategy 'x'",
         ),
         (("--data", "x", "studies", "list"), "after a command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
@@ -219,7 +219,7 @@ def test_a_data_root_that_is_a_file_is_refused(
     (tmp_path / "file").touch(0o644)
     status, out, err = cli("sessions", *command, "--data", str(tmp_path / "file"))
     assert (status, out) == (2, "")
-    assert "is a file, and sessions are stored in a folder" in err
+    assert "is a file, but sessions are stored in a folder" in err
     assert "chmod" not in err
 
 
@@ -249,7 +249,7 @@ def test_a_participant_withdraws_later(
     export = ("export", one.name, "--out", str(tmp_path / "bundle"), *data)
     status, _, err = cli(*export)
     assert status == 3
-    assert "withdrew; the data were kept" in err
+    assert "withdrew, but their data were kept" in err
     assert cli(*export, "--withdrawn")[0] == 0
     status, out, _ = cli(*withdraw, "--delete", "--yes", *data)
     assert status == 0

@@ -241,9 +241,13 @@ def test_kept_data_stop_nobody_unless_nothing_else_is_there(tmp_path: Path) -> N
     assert list(load([data]).participants["participant"]) == ["P02"]
     bundle = export([data / "drawn"], tmp_path / "bundle")
     assert [path.name for path in bundle.glob("sub-*")] == ["sub-P02"]
-    with pytest.raises(RecordError, match="Everybody here withdrew; the data were kept: sub-P01"):
+    with pytest.raises(
+        RecordError, match="Everybody in this selection withdrew, but their data were kept: sub-P01"
+    ):
         load([folder_of(data, "P01")])
-    with pytest.raises(BundleError, match="Everybody here withdrew; the data were kept: sub-P01"):
+    with pytest.raises(
+        BundleError, match="Everybody in this selection withdrew, but their data were kept: sub-P01"
+    ):
         export([folder_of(data, "P01")], tmp_path / "none")
     assert set(load([data], withdrawn=True).participants["participant"]) == {"P01", "P02"}
 

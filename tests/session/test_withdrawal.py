@@ -264,7 +264,7 @@ def test_a_line_that_names_nobody_is_told_and_holds_up_the_data(tmp_path: Path) 
     with pytest.raises(RecordError, match="but not who"):
         export([one], tmp_path / "bundle")
     assert [line.state for line in list_sessions(tmp_path / "data")] == ["interrupted"] * 2
-    assert "nobody can tell who withdrew" in list_problems(tmp_path / "data")[0]
+    assert "it is not known who withdrew" in list_problems(tmp_path / "data")[0]
     withdraw(two, tmp_path / "private", delete=True)
     assert not two.exists()
 

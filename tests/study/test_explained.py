@@ -199,7 +199,7 @@ def test_a_colour_map_is_the_published_one_or_recorded_and_told(sets: Path, tmp_
             "prototype-distinction",
             {"stimuli": "tiny-prototype-agreement"},
             9,
-            ["p00", "no options", "prototype-distinction asks about"],
+            ["p00", "no options", "about which prototype-distinction asks"],
         ),
         (
             "path-distinction",
@@ -331,5 +331,5 @@ def test_a_question_about_the_accuracy_of_no_model_is_refused(tmp_path: Path) ->
         "id: mine\ntitle: Mine\nversion: 1\nflow:\n"
         "  - questionnaire: shipped:hive-trade-off-species\n"
     )
-    with pytest.raises(StudyError, match="the study has none"):
+    with pytest.raises(StudyError, match="the study does not explain a model"):
         overview.check(path)

@@ -309,8 +309,18 @@ def test_adaptive_dials_are_simulated_verified_and_analysed(tmp_path: Path) -> N
         ("start: 1, steps", "start: one, steps", "adaptive.start", "number"),
         ("steps: [2, 1]", "step: [2, 1]", "adaptive.step", "steps"),
         ("method: up-down", "method: updown", "adaptive.method", "up-down"),
-        ("of: 3, trials: 4", "of: 1, trials: 4", "adaptive", "2 right answers"),
-        ("of: 3, trials: 4", "of: 3, trials: 1", "adaptive", "2 right answers"),
+        (
+            "of: 3, trials: 4",
+            "of: 1, trials: 4",
+            "adaptive",
+            "at least 2, the number of right answers",
+        ),
+        (
+            "of: 3, trials: 4",
+            "of: 3, trials: 1",
+            "adaptive",
+            "at least 2, the number of right answers",
+        ),
         ("of: 3, trials: 4", "of: 3", "adaptive.trials", "missing"),
         (
             "{method: criterion, right: 2, of: 3, trials: 4}",
@@ -361,7 +371,7 @@ def test_what_a_part_depends_on_is_shown(tmp_path: Path) -> None:
 
 def test_dials_with_single_values_have_no_spread(tmp_path: Path) -> None:
     path = write(tmp_path, ("models: [circles/gt]", "models: [mnist8k/ig5]"))
-    with pytest.raises(StudyError, match="Slider 1 has single values"):
+    with pytest.raises(StudyError, match="Slider 1 has discrete values"):
         gate(path)
     rule = "adaptive: {method: criterion, right: 1, trials: 2}"
     (tmp_path / "dials.md").write_text("# Dials\n\nThere are {trials} questions.\n")

@@ -231,8 +231,8 @@ def load() -> ModuleType:
         raise LslError(
             Message("lsl_library", error=(str(error).splitlines() or [""])[0].strip()),
             safe="Everything else works.",
-            todo="It needs Windows, macOS, or a Linux with glibc 2.35 (Ubuntu 22.04, Debian 12) "
-            f"or newer. Install it again: {install_command('lsl')}",
+            todo="It needs Windows, macOS, or Linux with glibc 2.35 or newer (Ubuntu 22.04, "
+            f"Debian 12). Install it again: {install_command('lsl')}",
         ) from error
     module: ModuleType = pylsl
     return module

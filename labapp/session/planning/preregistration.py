@@ -94,8 +94,8 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     if not study.hypotheses or (of_design(study.hypotheses) and not outcomes):
         lacking = "hypotheses" if not study.hypotheses else "analysis.outcomes"
         raise UsageError(
-            f"{loaded.path}: there is nothing to register yet, because the study declares no "
-            f"{lacking}.",
+            f"{loaded.path}: there is nothing to register yet, because the study does not "
+            f"declare any {lacking}.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
             "file. `labapp studies schema` shows what they can contain.",
         )
@@ -136,7 +136,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         except OSError as error:
             leftovers.drop(out)
             raise DataFolderError.unwritten(
-                "The registration", out, error, "None of it was kept."
+                "The registration", out, error, "Nothing was kept."
             ) from error
     mark = YOURS.partition("{")[0]
     unwritten = sum(answer.count(mark) for answers in forms.values() for _, answer in answers)

@@ -220,4 +220,4 @@ def test_its_process_reaches_nobody() -> None:
         done = subprocess.run(
             (sys.executable, "-c", code), capture_output=True, text=True, timeout=60, check=True
         )
-    assert done.stdout.count("labapp fetches nothing") == 2
+    assert done.stdout.count("labapp downloads nothing") == 2

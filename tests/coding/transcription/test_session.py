@@ -182,7 +182,7 @@ def test_voice_outside_of_units_is_told(session: Path, take: Take) -> None:
         units.put(Unit("u", begins, begins + 2 * NS))
     done = transcribe(session, ToneRecogniser())
     assert done.outside_s == pytest.approx(3 * WORD_S, abs=0.05)
-    assert "1 s of voice lie outside of units" in done.line()
+    assert "1 s of speech are outside units" in done.line()
 
 
 def test_a_refusal_makes_no_units(session: Path) -> None:
