@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.record.audio.player import Player
 from labapp.record.events.commands import Next
+from labapp.record.journal.sessions import SessionSummary
 from labapp.tasks.questionnaire.machine import Answer, PlaySound
 from labapp.ui import language
 from labapp.ui.moderator.console import ConsoleWindow
@@ -24,7 +25,6 @@ from scripts.screens_single_dimension import answer
 from tests.helpers.beside import put_beside
 from tests.helpers.rooms import skip_to
 from tests.tasks.screens.test_study_sounds import sound
-from tests.ui.test_researcher import line
 
 Shot = tuple[str, QWidget]
 WORDS = {
@@ -127,8 +127,11 @@ def home(code: str) -> Iterator[Shot]:
     assert isinstance(window, HomeWindow)
     researcher = Researcher(window.view.results)
     lines = [
-        line(id=f"sub-P0{n}_ses-1_20260102T03040{n}Z", path=Path(f"P0{n}"), participant=f"P0{n}",
-             phase="main" if n < 3 else "pilot", tags=("left-handed", "excluded late")[: n % 3])
+        SessionSummary(
+            f"sub-P0{n}_ses-1_20260102T03040{n}Z", Path(f"P0{n}"), "quickstart", f"P0{n}", "1",
+            f"2026-01-02T03:04:0{n}Z", "complete", sound=True,
+            phase="main" if n < 3 else "pilot", tags=("left-handed", "excluded late")[: n % 3],
+        )
         for n in range(1, 5)
     ]  # fmt: skip
     window.view.sessions_page.set_lines(lines)
