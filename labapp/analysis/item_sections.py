@@ -21,6 +21,7 @@ from labapp.analysis.questionnaires import FAILED, PASSED
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import TaskReport, in_order, questionnaire_name, reports, wide
+from labapp.analysis.wording import cells_of_item, name_item
 from labapp.base.reading.values import json_value
 from labapp.base.report.listing import NONE, format_first_rows, records, spread
 from labapp.base.report.page import (
@@ -415,7 +416,7 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
         sessions = some[["participant", "session"]].drop_duplicates()
         failed = some[some["check"] == FAILED][["participant", "session"]].drop_duplicates()
         passed = int((some["check"] == PASSED).sum())
-        named = Verbatim(instrument), Verbatim(item)
+        named = cells_of_item(str(instrument), str(item))
         rows.append((*named, passed, len(some) - passed, len(failed), len(sessions)))
     yield heading(3, "Attention checks")
     yield table(
@@ -433,7 +434,8 @@ def show_unknown(answers: pd.DataFrame) -> Iterator[Html]:
     for (instrument, item), some in answers.groupby(["instrument", "item"], sort=False):
         if unknown := int(some["dont_know"].fillna(value=False).sum()):
             share = decimal(100 * unknown / len(some), 0)
-            rows.append((Verbatim(instrument), Verbatim(item), unknown, len(some), share))
+            named = cells_of_item(str(instrument), str(item))
+            rows.append((*named, unknown, len(some), share))
     if not rows:
         return
     yield heading(3, "Answered by not knowing")
@@ -576,7 +578,7 @@ def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     yield heading(3, "Ratings")
     by_model = given.assign(of=given["model"].where(given["model"].notna(), WHOLE))
     rows = [
-        (instrument, item, of, spread(_values(some), 2))
+        (*cells_of_item(str(instrument), str(item)), of, spread(_values(some), 2))
         for (instrument, item, of), some in by_model.groupby(
             ["instrument", "item", "of"], sort=False
         )
@@ -616,13 +618,15 @@ def show_choices(
         yield heading(3, title)
         rows: list[tuple[object, ...]] = []
         for (instrument, item), given in some.groupby(["instrument", "item"], sort=False):
+            named = cells_of_item(str(instrument), str(item))
+            _, words = name_item(f"{instrument}.{item}")
             options = given["value_text"].str.split(";").explode().value_counts()
             for option, n in sorted(
                 options.items(), key=lambda entry: (-int(entry[1]), str(entry[0]))
             ):
-                text = str(option).replace("_", " ")
+                text = words.get(str(option)) or str(option).replace("_", " ")
                 share = decimal(100 * int(n) / len(given), 0)
-                rows.append((instrument, item, Verbatim(text), int(n), len(given), share))
+                rows.append((*named, Verbatim(text), int(n), len(given), share))
         yield table(
             (
                 "Instrument",
@@ -666,8 +670,7 @@ def show_texts(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Ht
         [
             (
                 row["participant"],
-                row["instrument"],
-                row["item"],
+                *cells_of_item(row["instrument"], row["item"]),
                 row["model"] or WHOLE,
                 Verbatim(row["value_text"]),
             )

@@ -142,6 +142,7 @@ def _parts(
     yield from summary(own, results, targets, own_tests, reviewed)
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
+    yield paragraph(sentence("methods.missing", paid=bool(own["payment_total"].notna().any())))
     if about.counted.stages.empty and not tables.stages.empty:
         yield paragraph("No session counts, so there are no metrics here.")
     # What is asked comes first: the hypotheses that name a task's tests, the analyses by the
@@ -366,7 +367,6 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
             for sentence in report.methods(study, results)
         ),
         f"Analysed with labapp {__version__} (Python {platform.python_version()}, {packages}).",
-        sentence("methods.missing", paid=bool(tables.participants["payment_total"].notna().any())),
     ]
     return " ".join(sentences)
 

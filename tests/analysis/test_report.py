@@ -570,7 +570,6 @@ def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     )
     assert "Sessions were held on 2026-01-02 (UTC)." in said
     assert "median working time of the sessions analysed was 1:02 (min:s)" in said
-    assert "[To be added: how participants were recruited; consent" in said
     assert "No voice was recorded." in said
     assert "simulated" not in said
     assert "Recorded with labapp 0.1.0." in said

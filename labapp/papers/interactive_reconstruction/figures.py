@@ -871,7 +871,7 @@ def lay_out_blocks(
         every = list(part.subplots(count, layout.columns, squeeze=False).flat)
         own = kit.hide_unused(every, len(block.compared))
         for ax, compared in zip(own, block.compared, strict=True):
-            add_title(ax, compared.metric.title, compared.metric.unit)
+            add_title(ax, compared.metric.called, compared.metric.unit)
         result.append(own)
     return figure, result
 
