@@ -569,8 +569,8 @@ DEFINITIONS = {
         "the table of scales lists item by item. If an answer is missing, there is no score, "
         "unless the study says how many answers are enough."
     ),
-    "Mean, sd, median": (
-        "These are computed over participants, with one value each. sd is the sample standard "
+    "Mean, SD, median": (
+        "These are computed over participants, with one value each. SD is the sample standard "
         "deviation (n − 1 in the denominator)."
     ),
 }

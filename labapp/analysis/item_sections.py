@@ -279,7 +279,7 @@ def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         ("Item", "About", *map(str, numbers), "Answer"),
         rows,
         numeric=range(2, 3 + len(numbers)),
-        caption="How many people gave each answer; mean ± sd over answers, the median and n.",
+        caption="How many people gave each answer; mean ± SD over answers, the median and n.",
     )
 
 
@@ -301,7 +301,7 @@ def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         ("Item", "About", "Lowest", "Highest", *(["No answer"] if slid else []), "Answer"),
         rows,
         numeric=range(2, 5 + slid),
-        caption="The lowest and highest number given; mean ± sd over answers, the median and n. "
+        caption="The lowest and highest number given; mean ± SD over answers, the median and n. "
         "No answer: sliders that were not touched, which are left out.",
     )
 
@@ -394,7 +394,7 @@ def _items(scale: Reliability, counted: Tables) -> Iterator[Html]:
     name = f"{scale.about['instrument']}: {scale.about['score']}"
     title = ", ".join(filter(None, (name, scale.occasion)))
     yield table(
-        ("Item", "Mean", "sd", "Item-rest r", "Alpha without it", "Loading"),
+        ("Item", "Mean", "SD", "Item-rest r", "Alpha without it", "Loading"),
         rows,
         numeric=range(1, 6),
         caption=Verbatim(title),
@@ -549,7 +549,7 @@ def score_table(scores: pd.DataFrame) -> Html:
         ["Score", *columns],
         rows,
         numeric=range(1, 1 + len(columns)),
-        caption="Mean ± sd over participants; below it the median and n.",
+        caption="Mean ± SD over participants; below it the median and n.",
     )
 
 
@@ -587,7 +587,7 @@ def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
         ("Instrument", "Item", "About", "Answer"),
         rows,
         numeric=(3,),
-        caption="Mean ± sd over participants; below it the median and n. Numbers are those that "
+        caption="Mean ± SD over participants; below it the median and n. Numbers are those that "
         "people gave.",
     )
 

@@ -509,7 +509,7 @@ def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
     titles = [model or "All" for model in by_model]
     right = range(1, 1 + len(titles))
     return table(
-        ["Column", *titles], lines, numeric=right, caption=f"{caption}: mean ± sd, median and n."
+        ["Column", *titles], lines, numeric=right, caption=f"{caption}: mean ± SD, median and n."
     )
 
 
@@ -531,7 +531,7 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:
         names,
         rows,
         numeric=range(1, 2 + len(metrics)),
-        caption="Mean ± sd over participants; below it the median and n.",
+        caption="Mean ± SD over participants; below it the median and n.",
     )
 
 

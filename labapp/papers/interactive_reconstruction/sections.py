@@ -146,7 +146,7 @@ def overview(results: Sequence[GroupResults]) -> Iterator[Html]:
         ["Model", *FACTS.values(), *(two_lines(metric.called, metric.unit) for metric in shown)],
         rows,
         numeric=range(1, 1 + len(FACTS) + len(shown)),
-        caption="Mean ± sd (n − 1) over participants; below it the median and n"
+        caption="Mean ± SD (n − 1) over participants; below it the median and n"
         + ("; the paper's Table 2." if beside else "."),
     )
     yield paragraph(OF_CARDS, "quiet")
@@ -234,7 +234,7 @@ def _group(result: GroupResults) -> Iterator[Html]:
             for comparison in result.compared
         ],
         numeric=range(1, 1 + len(names)),
-        caption="Mean ± sd (n − 1) over participants; below them the median, the sd as the paper "
+        caption="Mean ± SD (n − 1) over participants; below them the median, the SD as the paper "
         "prints it (σ), and n" + ("; the paper's value." if paper.has(group) else "."),
     )
     if several:
