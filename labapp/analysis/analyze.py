@@ -50,7 +50,7 @@ from labapp.base.figure_style import USUAL_LOOK, FigureLook, looking
 from labapp.base.parallel.processes import processes
 from labapp.base.reading.tables import Lines, cell
 from labapp.base.report import listing
-from labapp.base.report.labels import labelling
+from labapp.base.report.labels import Labels, current_labels, labelling
 from labapp.base.report.page import (
     ENGLISH,
     Html,
@@ -64,6 +64,7 @@ from labapp.base.report.page import (
     navigation,
     page,
     paragraph,
+    say,
     speaking,
 )
 from labapp.record.journal.layout import refuse_inside
@@ -624,7 +625,9 @@ def report(
     for each, results in findings.of.items():
         if each in spoke:
             known.extend(each.defined(findings.counted, results).items())
-    parts.append(definitions(known))
+    labels = current_labels() or Labels({})
+    named = ((Verbatim(labels.rename(say(name))), meaning) for name, meaning in known)
+    parts.append(definitions(named))
     titles = [study_title(tables.participants, study) for study in studies]
     title = ", ".join(titles) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
