@@ -654,8 +654,8 @@ def _header(
     simulated = int(sessions["simulated"].sum())
     if simulated:
         yield paragraph(
-            f"Simulated: {simulated} of {count(len(sessions), 'session')}. In these sessions a "
-            "program took part, not a person.",
+            f"Simulated: {simulated} of {count(len(sessions), 'session')}. In these sessions, a "
+            "program took the place of a person.",
             "note",
         )
     for remark in (*remarks, *tables.remarks, *left_out()):

@@ -58,7 +58,7 @@ def retention(
     recruited = [person for person in everybody if person.state != "declined"]
     if not recruited:
         return
-    yield heading(3, "Who counts", f"{anchor}-who")
+    yield heading(3, "Inclusion", f"{anchor}-who")
     if (flow := flow_figure(participants, study, withdrawn=withdrawn)) is not None:
         yield flow.html(anchor)
     yield paragraph(
@@ -81,7 +81,7 @@ def retention(
                 for name, n in failed.items()
             ],
             numeric=(2,),
-            caption="These participants do not count. Those who break several rules appear "
+            caption="These participants were excluded. Those who broke several rules appear "
             "in several rows.",
         )
     for rule, factors in _rules_by_condition(rows).items():

@@ -38,7 +38,7 @@ THRESHOLDS = {
 }
 """What thresholds are, where it is known what the levels are."""
 TIME_ON_QUESTION = "time_on_question"
-NO_VALUES = "no session that counts has a value"
+NO_VALUES = "no session that was analysed has a value"
 ONE_LEVEL = "only one level of {} has values"
 
 
