@@ -423,8 +423,7 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
         ("Instrument", "Item", "Passed", "Failed", "Sessions that failed it", "Sessions asked"),
         rows,
         numeric=(2, 3, 4, 5),
-        caption="From all sessions, including excluded ones. Checks are not part of "
-        "any score.",
+        caption="From all sessions, including excluded ones. Checks are not part of any score.",
     )
 
 
