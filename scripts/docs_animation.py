@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FILE = ROOT / "docs" / "pictures" / "session.webp"
-SHOWN = "A session: the participant moves sliders until both pictures match; the moderator follows"
+SHOWN = "A participant moves sliders until both pictures match, and the moderator follows along"
 SPEED = 3
 """Session seconds a second: people wait longer for a dial to move."""
 FRAME_MS, FRAMES = 250, 60

@@ -42,8 +42,8 @@ STUDIES = {
 ABOUT = """# Every figure of a report, with its code
 
 `labapp analyze` saves a report's figures in the folder `figures`. To change them, draw them in
-Python with `labapp.figures`. Each has a matplotlib `figure`, a `label` and a `caption`, and `save`
-writes SVG, PNG and PDF. For width, font and colours, see
+Python with `labapp.figures`. Each has a `label`, a `caption` and a matplotlib `figure`; its method
+`save` writes SVG, PNG and PDF. For width, font and colours, see
 [Figures for a paper](analysis.md#figures-for-a-paper).
 
 The participants here are simulated, so the numbers say nothing about people. The pictures were

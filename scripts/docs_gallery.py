@@ -52,8 +52,7 @@ Every study below comes with labapp and is ready to run. Choose it in the modera
 the command shown. To look at all of its screens, run `labapp studies preview ID`. To change a
 study, run `labapp studies new my-study --from ID`.
 
-The minutes are the planned length of a session. The screens show a session with a simulated
-participant.
+The minutes are planned lengths of sessions. The screens show a simulated session.
 """
 
 

@@ -260,7 +260,7 @@ def judging(folder: Path) -> QImage:
 
 
 def unmasking(folder: Path) -> QImage:
-    """A face of which little is shown, and the same face with more shown."""
+    """A face that is mostly hidden, and the same face with more of it shown."""
     from scripts.screens_participant import opened
     from scripts.screens_unmasking import painted, step, until
     from tests.helpers.rooms import skip_to
@@ -382,14 +382,14 @@ PICTURES = {
     "home.png": "The home screen, with the study on the left and the live checklist on the right",
     "session.png": "The participant's window and the moderator's console during a session",
     "judging.jpg": "Two tasks in which participants judge explanations",
-    "unmasking.jpg": "A face of which little is shown, and the same face with more shown",
+    "unmasking.jpg": "A face that is mostly hidden, and the same face with more of it shown",
     "questionnaire.png": "The questionnaire as a participant sees it, with two statements answered",
     "results.png": "The Results page of the home screen, with six sessions analysed",
     "coding.png": "A session in the coding window",
     "sessions.png": "The Sessions page of the home screen",
     "study.png": "The Study page of the home screen, with what each of the models' sliders does",
     "remote.png": "The console with the codes that let others join",
-    "concepts.png": "A picture of concept repair after a change of one concept",
+    "concepts.png": "A picture in concept repair after one concept was changed",
     "replay.png": "A session in the replay window",
 }
 """What each shows; pages say it where they show it."""

@@ -191,7 +191,7 @@ def home(study: str = "quickstart") -> Iterator[Shot]:
     yield "m03-home-interrupted", window
     view.interrupted.set_lines([])
     error = DataFolderError(
-        "The disk of the data folder /home/lab/sessions is full.",
+        "The disk that holds the data folder /home/lab/sessions is full.",
         safe="Earlier sessions there are untouched, and no session was started.",
         todo="Free some space, or choose another data folder (--data).",
     )

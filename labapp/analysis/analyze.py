@@ -95,7 +95,7 @@ def choose_language(
         language = asked or (of_studies[0] if len(of_studies) == 1 else ENGLISH)
         if language == ENGLISH:
             raise SetupError(
-                f"{words} is for another language, but the report would be in English.",
+                f"{words} contains text in another language, but the report would be in English.",
                 todo="Choose it with --language, such as --language fr.",
             )
         return _translation(language, "Correct the file, or leave --words out.", words), ""
@@ -324,8 +324,8 @@ def _refuse_phases(tables: Tables) -> None:
             raise RecordError(
                 f"The sessions of {study} belong to several phases: {describe_phases(phases)}.",
                 safe="No analysis was made.",
-                todo=f"Name the phase to analyse, such as --only {max(phases)}. "
-                f"To analyse them together, name them all: {together}.",
+                todo=f"Give the phase to analyse, such as --only {max(phases)}. To analyse "
+                f"several together, give all of them: {together}.",
             )
 
 
@@ -403,7 +403,7 @@ def stage_output(out: Path, last: str, sessions: Iterable[Path] = ()) -> Iterato
             for made in sorted(folder.iterdir(), key=lambda path: (path.name == last, path.name)):
                 if (out / made.name).exists():
                     raise FileExistsError(
-                        f"{out / made.name} was created by somebody else in the meantime"
+                        f"{out / made.name} was created by another program in the meantime"
                     )
                 made.rename(out / made.name)
     finally:
@@ -476,9 +476,9 @@ def refuse_existing(out: Path, names: Iterable[str]) -> None:
     if there := [name for name in names if (out / name).exists()]:
         more = f" and {len(there) - 1} more" if len(there) > 1 else ""
         raise ExportExists(
-            f"{out} holds an earlier analysis ({there[0]}{more}).",
+            f"{out} contains an earlier analysis ({there[0]}{more}).",
             safe="Nothing was overwritten.",
-            todo="Name a new folder, or move the old one away.",
+            todo="Choose a new folder, or move the old one away.",
         )
 
 

@@ -81,11 +81,11 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
             )
             todo = f"Factors and levels are: {', '.join(dict.fromkeys(factors)) or 'none'}."
         elif re.fullmatch(r"[-+\d.]+", name):
-            what = f"{name} is a number, which would be replaced wherever it is written"
-            todo = "Name the level in words in the design."
+            what = f"{name} is a number, which would be replaced wherever it occurs"
+            todo = "In the design, use words as the name of the level."
         elif isinstance(label, str) and met.setdefault(label, name) != name:
             what = f"{label!r} is already the label of {met[label]}"
-            todo = "Give each its own label."
+            todo = "Give each of them its own label."
         elif isinstance(label, dict) and (
             lacking := [each for each in study.languages if each not in label]
         ):
@@ -185,8 +185,8 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
             loaded.path,
             loaded.located.line(place),
             format_path(place),
-            f"{outcome} ranges from {low:g} to {high:g}, so the contrast is {contrast.name!r} to "
-            f"{largest:g} at most, and {effect.raw:g} is not below that",
+            f"{outcome} ranges from {low:g} to {high:g}, so the contrast {contrast.name!r} can "
+            f"be at most {largest:g}, and {effect.raw:g} is not below that",
             "Give the smallest effect in the unit of the outcome.",
         )
 
@@ -250,7 +250,7 @@ def unknown_outcomes(loaded: LoadedStudy) -> Iterator[StudyError]:
                 loaded.path,
                 loaded.located.line(place),
                 format_path(place),
-                f"{name!r} is {first!r} again: each outcome is analysed once",
+                f"{name!r} is {first!r} again, but each outcome is analysed only once",
                 "Leave one of them out.",
             )
 

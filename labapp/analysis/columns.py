@@ -414,7 +414,7 @@ def _columns_with(brought: tuple[TaskTables, ...]) -> Mapping[str, Columns]:
     for tables in brought:
         for name, columns in tables.own.items():
             if name in made or name in _LAST:
-                raise _clash(f"the table {name!r} is there already")
+                raise _clash(f"the table {name!r} already exists")
             made[name] = columns
     made |= _LAST
     for name in (*_FIRST, *_LAST):
@@ -473,8 +473,8 @@ def _clash(why: str) -> SetupError:
     return SetupError(
         f"The tables of the installed tasks do not fit together: {why}.",
         safe="Nothing was read or written.",
-        todo="`labapp plugins list` shows which packages bring tasks. Uninstall the one that "
-        "does not fit, and tell its authors.",
+        todo="`labapp plugins list` shows which packages provide tasks. Uninstall the one that "
+        "does not fit, and report this to its authors.",
     )
 
 

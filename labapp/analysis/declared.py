@@ -205,9 +205,10 @@ def read_declared(declared: str) -> Declared:
         return Declared.model_validate(json.loads(declared or "{}"))
     except ValueError as error:
         raise RecordError(
-            f"The design that a study declares cannot be read ({str(error).splitlines()[0]}).",
+            "The design that was declared in a study cannot be read "
+            f"({str(error).splitlines()[0]}).",
             safe="The sessions are untouched.",
-            todo="Use the version of labapp with which they were recorded, or a newer one.",
+            todo="Use the version of labapp with which the sessions were recorded, or a newer one.",
         ) from error
 
 
@@ -391,7 +392,7 @@ class Registration:
         try:
             fields = json_value(reading.content(record, LARGEST).decode())
             if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-                raise ValueError("this is not a record of a registration in this format")
+                raise ValueError("this is not the record of a registration in this format")
             return cls(
                 str(fields["study"]),
                 int(fields["study_version"]),
@@ -431,7 +432,7 @@ def _differences(place: str, before: Any, after: Any) -> Iterator[str]:
             if key not in before:
                 yield f"{inner}: not registered; now {_short(after[key])}"
             elif key not in after:
-                yield f"{inner}: registered as {_short(before[key])}; now not said"
+                yield f"{inner}: registered as {_short(before[key])}; now missing"
             else:
                 yield from _differences(inner, before[key], after[key])
     elif _plain(before) != _plain(after):

@@ -163,7 +163,7 @@ def flow_figure(
         f"Flow of participants: began {flow.began}, recruited {flow.recruited}, "
         f"not analysed {flow.left_out}, analysed {flow.analysed}",
         "People who are not analysed are counted once, under the first reason that applies. The "
-        "numbers are of participants, excluding pilots.",
+        "numbers count participants, excluding pilots.",
     )
 
 

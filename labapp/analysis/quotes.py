@@ -145,8 +145,8 @@ def choose_quotes(
     drafts = quotable & ~marks["reviewed"].fillna(value=False).astype(bool)
     if (n := int(drafts.sum())) and not unread:
         left.append(
-            f"{count(n, 'mark')} on words that nobody has checked against the sound: a speech "
-            "model wrote them, or they were imported."
+            f"{count(n, 'mark')} on words that nobody has checked against the sound, because "
+            "they were written by a speech model or imported."
         )
         quotable &= ~drafts
     quotes = sorted(
@@ -181,7 +181,7 @@ def _of_codes(marks: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
         if not same:
             listed = ", ".join(f"{a}:{b}" for a, b in known)
             raise UsageError(
-                f"Nobody has the code {name!r}.",
+                f"No participant has the code {name!r}.",
                 safe="No quotes were written.",
                 todo=f"Codes that were used here: {listed or 'none'}.",
             )
@@ -204,7 +204,7 @@ def _matching(marks: pd.DataFrame, name: str, value: str) -> pd.Series[bool]:
         raise UsageError(
             f"--where {name}={value}: quotes cannot be chosen by {name!r}.",
             safe="No quotes were written.",
-            todo=f"Choose by one of these: {allowed}.",
+            todo=f"Choose one of these: {allowed}.",
         )
     return _as_text(marks[column]) == value
 
@@ -341,7 +341,7 @@ def kind_of(out: Path) -> Callable[[Quotes, Path], str]:
     that is there."""
     if (written := KINDS.get(out.suffix.lower())) is None:
         raise UsageError(
-            f"The ending of {out.name} does not say which kind of file to write.",
+            f"The ending of {out.name} does not show which kind of file to write.",
             safe="No quotes were written.",
             todo=f"Use one of {', '.join(KINDS)}, as in --out quotes.md",
         )

@@ -608,6 +608,5 @@ def _unknown(what: str) -> SessionError:
     return SessionError(
         f"A task of this session adds rows to {what}, which it does not describe.",
         safe="The session is untouched, and nothing was left out silently.",
-        todo="Tell the authors of the package that brings the task: it is missing from their "
-        "`tables`.",
+        todo="Report it to the authors of the task's package: it is missing from their `tables`.",
     )

@@ -205,7 +205,7 @@ def sessions(participants: pd.DataFrame) -> Html:
         "Session",
         "Began, UTC",
         "Models in order",
-        "Outcome",
+        "Status",
         two_lines("Working time", "min:s"),
         two_lines("Pauses", "number (min:s)"),
         two_lines("Interruptions", "number (min:s)"),

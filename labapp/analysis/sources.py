@@ -106,7 +106,7 @@ def read_sessions(
     names = ", ".join(each.name for each in left)
     if left and not read:
         raise RecordError(
-            f"Everybody here withdrew; the data were kept: {names}.",
+            f"Everybody in this selection withdrew, but their data were kept: {names}.",
             safe="No analysis was made.",
             todo="If your consent form covers it, use --withdrawn: the sessions are then in the "
             "tables, but count in no metric.",

@@ -189,7 +189,8 @@ class TaskReport(Generic[F]):
     tasks: ClassVar[tuple[str, ...]] = ()
     """The tasks in the tables that its sections are about. Any other has the default section."""
     thresholds: ClassVar[str] = ""
-    """What the levels are that a rule chooses among in its stages: % of pixels."""
+    """What the levels are that a rule chooses among in its stages, and which way they go: % of
+    pixels shown (lower is better)."""
     definitions: ClassVar[Mapping[str, str]] = {}
     """How its numbers are defined, by the name of the number."""
     tables: ClassVar[Mapping[str, tuple[Column, ...]]] = {}

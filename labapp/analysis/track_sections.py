@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -15,13 +16,23 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
+from labapp.analysis.declared import read_declaration
 from labapp.analysis.tables import Tables
 from labapp.base.figure_style import ACCENT, SECONDARY, style
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure
-from labapp.base.report.labels import place_of
-from labapp.base.report.listing import NONE
-from labapp.base.report.page import Html, count, decimal, heading, paragraph, table, two_lines
+from labapp.base.report.labels import labelled, place_of
+from labapp.base.report.listing import NONE, sentence
+from labapp.base.report.page import (
+    Html,
+    count,
+    decimal,
+    heading,
+    lines,
+    paragraph,
+    table,
+    two_lines,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,25 +40,30 @@ if TYPE_CHECKING:
 TICKS = 7
 """The most numbers on an axis of levels."""
 TITLE = "Thresholds of adaptive stages (ours)"
-ABOUT = (
-    "A rule chose what was shown next from the answers so far. The threshold is the level at "
-    "which the share of right answers equals the target, by the estimator that the study "
-    "declares. A participant's tracks in a row are averaged on the scale of the rule, and "
-    "so are the participants; brackets show the 95 % interval over participants (Student's t). "
-    "The share of right answers is not a result here, because the rule keeps it at its target. "
-    "Every track is in the table tracks."
-)
+ENDED = {
+    "trials": "trial limit",
+    "reversals": "reversals",
+    "se": "standard error",
+    "criterion": "criterion",
+}
+"""Why tracks end, in words."""
 
 
 @dataclass(frozen=True)
 class AskedAbout:
     """What the tracks of a task ask about. name: for figures; tasks: as tables call them; about:
-    what each track is of; level: what the levels are."""
+    what each track is of; level: what the levels are, of which a
+    lower one is better."""
 
     name: str
     tasks: Sequence[str]
     about: str
     level: str
+
+    @property
+    def unit(self) -> str:
+        """Of thresholds, with their direction."""
+        return f"{self.level} (lower is better)"
 
     def of_stages(self, tables: Tables) -> pd.DataFrame:
         """Its tracks in stages, practice left out."""
@@ -61,23 +77,62 @@ def show(asked: AskedAbout, counted: Tables, anchor: str) -> Iterator[Html]:
     if own.empty:
         return
     yield heading(3, TITLE)
-    yield paragraph(ABOUT)
-    yield show_thresholds(asked, own)
+    yield paragraph(
+        sentence(
+            "tracks.about", estimators=_estimators(own), level=asked.level,
+            logarithms="log" in set(own["scale"]), transformed=_is_log(counted, own),
+        )
+    )  # fmt: skip
+    yield show_thresholds(asked, own, logarithms=_is_log(counted, own))
+    ended = own.loc[own["target"].notna(), "ended_by"]
+    if 2 * (limit := int((ended == "trials").sum())) > len(ended):
+        yield paragraph(sentence("tracks.limit", n=limit, of=len(ended)), "note")
     for plate in plates(asked, counted):
         yield plate.html(anchor)
 
 
-def show_thresholds(asked: AskedAbout, own: pd.DataFrame) -> Html:
+def methods(asked: AskedAbout, counted: Tables) -> Iterator[str]:
+    """A sentence for the paragraph on methods; nothing without an adaptive stage."""
+    own = asked.of_stages(counted)
+    own = own[own["target"].notna()]
+    if not own.empty:
+        n = own.groupby(["participant", "session", "stage"]).size()
+        yield sentence(
+            "tracks.methods", rules=sorted(map(str, own["rule"].unique())),
+            tracks=sorted({int(n.min()), int(n.max())}), trials=int(own["n_trials"].max()),
+            abouts=sorted(labelled(str(about)) for about in own["about"].unique()),
+            targets=sorted(map(float, own["target"].unique())), estimators=_estimators(own),
+            logarithms="log" in set(own["scale"]), unit=asked.unit,
+        )  # fmt: skip
+
+
+def _estimators(own: pd.DataFrame) -> list[str]:
+    return sorted(map(str, own["estimate"].dropna().unique()))
+
+
+def _is_log(counted: Tables, own: pd.DataFrame) -> bool:
+    """Whether the study analyses logarithms of thresholds."""
+    declaration = read_declaration(counted, str(own["study"].iloc[0]))
+    return declaration.analysis.transform.get("threshold") == "log"
+
+
+def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool = False) -> Html:
     """A row for each thing that is asked about, rule and target."""
     rows = []
     for (model, about, rule, scale, _), some in own.groupby(
         ["model", "about", "rule", "scale", "target"], sort=True, dropna=False
     ):
-        value, low, high = average([*some.groupby("participant")], str(scale))
+        people = [*some.groupby("participant")]
+        value, low, high = average(people, str(scale), logarithms=logarithms)
         ended = some["ended_by"].fillna("not ended").value_counts().sort_index()
+        turns = some["reversals"].dropna().astype(float)
+        errors = some["threshold_se"].dropna().astype(float)
         target = some["target"].iloc[0]
-        shown = NONE if value is None else decimal(value, 1)
-        ends = NONE if low is None or high is None else f"[{decimal(low, 1)}, {decimal(high, 1)}]"
+        within = float(some["lowest_level"].min()), float(some["highest_level"].max())
+        shown = NONE if value is None else describe_level(value, *within)
+        ends = NONE
+        if low is not None and high is not None:
+            ends = f"[{describe_level(low, *within)}, {describe_level(high, *within)}]"
         rows.append(
             [
                 two_lines(str(about), str(rule)),
@@ -86,7 +141,15 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame) -> Html:
                 f"{len(some):,}",
                 NONE if pd.isna(target) else f"{decimal(100 * float(target), 1)} %",
                 NONE if value is None else two_lines(shown, ends),
-                ", ".join(f"{name} {n}" for name, n in ended.items()),
+                f"{(some['threshold'] > some['highest_level']).sum():,}",
+                NONE
+                if turns.empty
+                else two_lines(decimal(turns.mean(), 1), f"{turns.min():.0f} to {turns.max():.0f}"),
+                NONE if errors.empty else decimal(errors.median(), 2),
+                lines(
+                    f"{ENDED.get(str(name), str(name))}: {n} of {len(some)}"
+                    for name, n in ended.items()
+                ),
             ]
         )
     names = (
@@ -95,17 +158,37 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame) -> Html:
         two_lines("Participants", "n"),
         two_lines("Tracks", "n"),
         two_lines("Target", "right answers"),
-        two_lines("Threshold", asked.level),
+        two_lines("Threshold", asked.unit),
+        two_lines("Not reached", "tracks"),
+        two_lines("Reversals", "per track, range"),
+        two_lines(
+            "Standard error",
+            "of a track, median (natural logarithm)"
+            if "log" in set(own["scale"])
+            else "of a track, median",
+        ),
         "Ended by",
     )
-    return table(names, rows, numeric=range(2, 6), caption=TITLE)
+    return table(names, rows, numeric=range(2, 9), caption=TITLE)
+
+
+def describe_level(value: float, lowest: float, highest: float) -> str:
+    """A threshold by three digits; one beyond the levels by the level that it is beyond."""
+    if value > highest:
+        return f"> {highest:g}"
+    if value < lowest:
+        return f"< {lowest:g}"
+    return decimal(value, max(0, 2 - floor(log10(abs(value)))) if value else 0)
 
 
 def average(
-    people: list[tuple[object, pd.DataFrame]], scale: str
+    people: list[tuple[object, pd.DataFrame]], scale: str, *, logarithms: bool
 ) -> tuple[float | None, float | None, float | None]:
-    """The mean threshold over participants on a scale and its 95 % interval; None where there is
-    none. people: each participant's tracks."""
+    """The mean threshold over participants and its 95 % interval; None where there is none.
+
+    people: each participant's tracks, which are averaged on a scale, as in the table of stages;
+    logarithms: over participants, too, as the study declares it of its analysis.
+    """
     from scipy import stats
 
     values = (some["threshold"].dropna().to_numpy(float) for _, some in people)
@@ -113,8 +196,12 @@ def average(
     if not known:
         return None, None, None
     means = np.array([each.mean() for each in known])
+    if scale == "log" and not logarithms:
+        means = np.exp(means)
+    elif logarithms and scale != "log":
+        means = np.log(means)
     middle = float(means.mean())
-    back = np.exp if scale == "log" else float
+    back = np.exp if logarithms else float
     if len(means) < 2:
         return float(back(middle)), None, None
     half = float(stats.t.ppf(0.975, len(means) - 1) * means.std(ddof=1) / np.sqrt(len(means)))
@@ -135,34 +222,34 @@ def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
         several = own["model"].nunique() > 1
         figure, panels = kit.panels(len(groups), 2, 3.0, sharey=True)
         for ax, ((model, about), some) in zip(panels, groups, strict=False):
-            _draw_tracks(ax, some)
+            _draw_tracks(ax, some, logarithms=_is_log(counted, some))
             ax.set_title(f"{model}, {about}" if several else str(about))
             ax.set_xlabel("trial of the track")
-        panels[0].set_ylabel(asked.level)
+        panels[0].set_ylabel(asked.unit)
     people = count(int(own["participant"].nunique()), "participant")
     label = "Tracks of adaptive stages (ours)"
     figure.set_label(f"{label}: {people}")
     caption = (
         "Each grey line is a track, with the level at each of its trials. Blue: the mean of all "
-        "tracks. Dashed: the mean threshold."
+        "tracks. Dashed: the mean threshold, where it is among the levels."
     )
     return [ReportFigure(f"{asked.name}-tracks", figure, label, caption)]
 
 
-def _draw_tracks(ax: Axes, own: pd.DataFrame) -> None:
+def _draw_tracks(ax: Axes, own: pd.DataFrame, *, logarithms: bool) -> None:
     """Tracks that ask about the same, their mean at each trial, and the mean threshold."""
     scale = str(own["scale"].iloc[0])
-    lines = [pd.Series(levels, index=np.arange(1, len(levels) + 1)) for levels in own["levels"]]
-    for line in lines:
+    drawn = [pd.Series(levels, index=np.arange(1, len(levels) + 1)) for levels in own["levels"]]
+    for line in drawn:
         ax.step(line.index, line, where="mid", color=SECONDARY, alpha=0.35, linewidth=0.8)
-    together = pd.concat(lines, axis=1)
+    together = pd.concat(drawn, axis=1)
     mean = np.exp(np.log(together).mean(axis=1)) if scale == "log" else together.mean(axis=1)
     ax.plot(mean.index, mean.to_numpy(float), color=ACCENT, linewidth=1.8)
-    value, _, _ = average([*own.groupby("participant")], scale)
-    if value is not None:
+    value, _, _ = average([*own.groupby("participant")], scale, logarithms=logarithms)
+    if value is not None and own["lowest_level"].min() <= value <= own["highest_level"].max():
         ax.axhline(value, color=ACCENT, linestyle="--", linewidth=1.0)
     ax.set_yscale("log" if scale == "log" else "linear")
-    known = sorted({float(level) for line in lines for level in line})
+    known = sorted({float(level) for line in drawn for level in line})
     shown = known[:: max(1, -(-len(known) // TICKS))]
     ax.yaxis.set_major_locator(FixedLocator(shown))
     ax.yaxis.set_major_formatter(FixedFormatter([f"{level:g}" for level in shown]))

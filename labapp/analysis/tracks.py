@@ -18,6 +18,8 @@ class TrackRecord:
     rule: str
     scale: str
     start: float
+    lowest_level: float
+    highest_level: float
     n_trials: int
     n_counted: int
     n_right: int
@@ -31,6 +33,7 @@ class TrackRecord:
         self.progress = followed.state.tracks[number_of - 1]
         self.rule, self.scale = self.tracks.rule.method, self.tracks.rule.scale
         self.start = self.tracks.levels[self.planned.start - 1]
+        self.lowest_level, self.highest_level = self.tracks.levels[0], self.tracks.levels[-1]
         self.n_trials, self.n_counted = len(self.progress.answers), len(self.progress.counted)
         self.n_right = sum(right for _, right in self.progress.counted)
         self.ended_by = self.progress.over or None
@@ -48,6 +51,10 @@ class TrackRecord:
     @property
     def target(self) -> float | None:
         return self.tracks.rule.share
+
+    @property
+    def estimator(self) -> str:
+        return self.tracks.rule.estimator
 
     def _value(self, x: float | None) -> float | None:
         return None if x is None else self.tracks.scale.value(x)
@@ -90,6 +97,8 @@ TRACKS = of(
         text scale: on which thresholds are averaged: log (natural logarithm) or linear
         number start: the first level: of masked pictures percent of the pixels that are shown, of
             dials how far low, medium and high lie apart
+        number lowest_level: the lowest level that the rule could choose
+        number highest_level: the highest level that the rule could choose, at which it is easiest
         each levels: the level of each of its trials
         whole n_trials [trials]: trials that were answered
         whole n_counted [trials]: of these, those that the rule counts
@@ -98,7 +107,10 @@ TRACKS = of(
         text ended_by: reversals, se, criterion, trials (as many as it may have); empty where it
             never ended
         number target [0-1]: share of right answers at the threshold
-        number threshold: the level at which so many answers are right
+        text estimate: how the threshold is estimated: fit (of a psychometric function to all
+            answers), reversals (mean of their midpoints) or posterior (its mean); empty without one
+        number threshold: the level at which so many answers are right; above the highest level so
+            many were right at none, and the number is extrapolated
         number threshold_se: standard error of the threshold: of its natural logarithm, or of itself
             where the study declares a linear scale
         number threshold_low: lower end of the threshold's 95 % interval
@@ -110,4 +122,5 @@ TRACKS = of(
     task="part.task",
     role="part.role",
     model="part.model",
+    estimate="estimator",
 )

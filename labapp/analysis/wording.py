@@ -95,7 +95,7 @@ def describe_rule(rule: ExcludeRule) -> Verbatim:
         fields[key] = [_word_answer(options, each) for each in as_tuple(fields[key])]
     for key in ("when", "only_if"):
         fields[key] = describe_condition(getattr(rule, key))
-    made = sentence("rule", **fields | {"item": item})
+    made = sentence("condition.rule", **fields | {"item": item})
     return Verbatim(made[:1].upper() + made[1:])
 
 

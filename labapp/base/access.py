@@ -15,7 +15,7 @@ import shlex
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -29,6 +29,8 @@ _POSIX = os.name == "posix"
 _BINARY = getattr(os, "O_BINARY", 0)
 _usual: int | None = None
 """The process's umask before `restrict`."""
+_made: list[Path] = []
+"""Folders that this process made, each after the one that it is in."""
 
 
 def group() -> int | None:
@@ -48,8 +50,8 @@ def group() -> int | None:
     if number not in {*os.getgroups(), os.getegid()} and not (number >= 0 and os.geteuid() == 0):
         why = "there is no such group" if number < 0 else "you are not in it"
         raise UsageError(
-            f"${GROUP} names the group {name!r}, and {why}.",
-            todo=f"Name a group that `id` lists, or unset ${GROUP}.",
+            f"${GROUP} is set to the group {name!r}, but {why}.",
+            todo=f"Set it to a group that `id` lists, or unset ${GROUP}.",
         )
     return number
 
@@ -85,12 +87,42 @@ def own_folder(path: Path, *, exist_ok: bool = True) -> None:
         return
     if path.parent.is_file():  # else it would be told of the folder that it exists
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_above(path)
     path.mkdir(mode=0o700, exist_ok=exist_ok)
+    _made.append(path.absolute())
     if (number := group()) is not None:
         os.chown(path, -1, number)
         # What is made in it belongs to the group too.
         path.chmod(0o2770)
+
+
+def make_above(path: Path) -> None:
+    """Make the folders above what is to be written. Raises OSError."""
+    above = path.absolute().parent
+    missing = [folder for folder in (above, *above.parents) if not folder.exists()]
+    above.mkdir(parents=True, exist_ok=True)
+    _made.extend(reversed(missing))
+
+
+def remove_unused() -> None:
+    """Remove the folders that this process made and in which nothing was written, such as the data
+    folder of a session that was refused. Locks that nobody holds are removed with them."""
+    from filelock import FileLock
+
+    while _made:
+        folder = _made.pop()
+        with suppress(OSError):  # it holds something, or is gone
+            for lock in _only_locks(folder):
+                with FileLock(lock, timeout=0):
+                    lock.unlink(missing_ok=True)
+            folder.rmdir()
+
+
+def _only_locks(folder: Path) -> list[Path]:
+    """The empty lock files in a folder that holds nothing else."""
+    content = list(folder.iterdir())
+    locks = [path for path in content if path.suffix == ".lock" and path.lstat().st_size == 0]
+    return locks if len(locks) == len(content) else []
 
 
 def file_mode() -> int:
@@ -118,7 +150,7 @@ def unpack(archive: tarfile.TarFile, folder: Path) -> None:
         place = PurePosixPath(member.name)
         content = archive.extractfile(member) if member.isfile() else None
         if place.is_absolute() or ".." in place.parts or not (member.isdir() or content):
-            raise ValueError(f"{member.name!r} is neither a file nor a folder of the archive")
+            raise ValueError(f"{member.name!r} is neither a file nor a folder in the archive")
         path = folder / place
         own_folder(path if content is None else path.parent)
         if content is not None:
@@ -169,7 +201,7 @@ def refuse_wide(path: Path) -> None:
     if rights := wide(path, private=True):
         raise DataFolderError(
             f"Others can read the private {'folder' if path.is_dir() else 'file'} {path} "
-            f"({rights}): they could read the names in it.",
+            f"({rights}), including the names in it.",
             safe="Nothing was written to it.",
             todo=f"Prevent this with `{narrower(path, private=True)}`, or choose another folder "
             "(--private).",

@@ -174,7 +174,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
     def left_out(self) -> str:
         """What packages bring and cannot be used, in a sentence; empty where there is none."""
         states = [f"{p.package}: {p.name} {state}" for p, state in self.installed if state != READY]
-        return f"Installed, but left out: {'; '.join(states)}." if states else ""
+        return f"Installed, but not used: {'; '.join(states)}." if states else ""
 
     def __getitem__(self, name: str) -> T:
         return self.shipped[name] if name in self.shipped else self.brought[name]
@@ -196,14 +196,14 @@ class Catalogue(Mapping[str, T], Generic[T]):
         """Why a package's object cannot be used beside others; `ready` where it can."""
         if not isinstance(value, self.kind):
             of = type(value).__name__
-            return f"left out: it is {of}, and no {self.kind.__name__}"
+            return f"left out: it is {of}, not {self.kind.__name__}"
         try:
             name = _name(value)
             if name in others:
-                return f"left out: {self.noun} {name!r} is there already"
+                return f"left out: {self.noun} {name!r} already exists"
             why = self.problem(value, tuple(others.values()))
         except Exception as error:  # noqa: BLE001 (whatever a stranger's object does when asked)
-            return f"left out: it does not say what it is ({type(error).__name__}: {error})"
+            return f"left out: its properties cannot be read ({type(error).__name__}: {error})"
         return f"left out: {why}" if why else READY
 
 

@@ -226,7 +226,7 @@ def describe_allowed(error: Mapping[str, Any]) -> str:
     if kind == "string_pattern_mismatch":
         allowed = PATTERNS.get(error["ctx"]["pattern"], allowed)
     if kind == "string_too_short" and error["ctx"]["min_length"] == 1:
-        allowed = "a text that is not empty"
+        allowed = "a text of at least one character"
     if kind.endswith("_parsing") and isinstance(value, str):
         if ODD_SPACE.search(value):
             allowed += ", without a no-break space in it"
@@ -414,8 +414,8 @@ _BEGUN = re.compile("while (scanning a (simple key|quoted|double)|parsing a flow
 
 
 def _odd_space(space: str, line: int) -> _Refused:
-    what = f"there is a no-break space (U+{ord(space):04X}), which YAML does not take for a space"
-    return _Refused(what, line, "Replace it with a space, or with nothing.")
+    what = f"there is a no-break space (U+{ord(space):04X}), which YAML does not treat as a space"
+    return _Refused(what, line, "Replace it with an ordinary space, or delete it.")
 
 
 _QUOTE = 'A text that contains a colon, a question mark, # or brackets needs quotes: "…".'
@@ -424,12 +424,14 @@ _NO_BACKSLASH = "Write / instead of \\ in paths, or put the text in single quote
 _YAML_ADVICE = {
     "could not find expected ':'": "Put a colon and a space after the key, as in `key: value`.",
     "escape character": _NO_BACKSLASH,
-    "unexpected end of stream": "Close the quotation mark in this line.",
-    "expected ',' or": f"Close the bracket of this line, or put in the comma. {_QUOTE}",
-    "\\t": "Indent with spaces: there is a tab in this line.",
-    "found '<scalar>'": "Close the quotation mark before this text, in this line or above it.",
-    "block end": "Indent this line exactly like its neighbours.",
-    "block mapping start": "Indent this line exactly like its neighbours.",
+    "unexpected end of stream": "Add the closing quotation mark in this line.",
+    "expected ',' or": "Add the closing bracket or the comma that is missing in this line. "
+    f"{_QUOTE}",
+    "\\t": "Indent this line with spaces instead of tabs.",
+    "found '<scalar>'": "Add the closing quotation mark before this text, in this line or "
+    "above it.",
+    "block end": "Indent this line exactly like the lines around it.",
+    "block mapping start": "Indent this line exactly like the lines around it.",
     "mapping values are not allowed": f"Correct this line or its indentation. {_QUOTE}",
 }
 """What to do, by what PyYAML calls the problem."""
@@ -460,7 +462,7 @@ class _Values:
                 if key_node.tag not in _PLAIN_TAGS:
                     merges = key_node.tag == "tag:yaml.org,2002:merge"
                     named = f"merge key {key_node.value!r}" if merges else f"tag {key_node.tag!r}"
-                    todo = "Write each key out, as a plain name."
+                    todo = "Write each key as a plain name."
                     self.refused.append(_Refused(f"the {named} is not allowed", line, todo))
                     continue
                 key = self._plain(key_node)
@@ -519,12 +521,12 @@ class _Values:
             # Written as an escape, for YAML refuses most of them as they are.
             what, todo = f"the character U+{ord(steering[0]):04X} is not allowed", "Delete it."
             if getattr(node, "style", None) == '"':
-                what += ", and in double quotes a backslash stands for one"
+                what += "; in double quotes, a backslash can produce such a character"
                 todo = _NO_BACKSLASH
             refuse(what, todo)
         if isinstance(value, int) and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER:
             # What is no number at all (.inf, .nan) is refused with its key, by `Strict`.
-            refuse(f"{node.value:.40} is larger than any number that is read", "Correct it.")
+            refuse(f"{node.value:.40} is larger than any number that labapp reads", "Correct it.")
         return value
 
 
@@ -569,7 +571,7 @@ def problems(
     named = _merge_problems([located.problem(fault, model) for fault in errors[:_MOST]])
     if left := errors[_MOST:]:
         place = located.resolve(left[0]["loc"])
-        what = f"{len(left):,} more problems from here on are not named"
+        what = f"{len(left):,} more problems from here on are not listed"
         named.append(Problem(located.line(place), located.key(place), what))
     return named
 
@@ -671,8 +673,8 @@ def refuse_again(values: Sequence[object], within: Path_ = (), key: Path_ = ()) 
     list; key: where in an item of the list the value stands."""
     first: dict[object, int] = {}
     faults = {
-        (*within, index, *key): f"found {value!r} again, as number {first[value] + 1} of the list; "
-        "allowed: each once"
+        (*within, index, *key): f"found {value!r} again, as number {first[value] + 1} in the "
+        "list; allowed: each value once"
         for index, value in enumerate(values)
         if first.setdefault(value, index) != index
     }

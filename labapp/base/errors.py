@@ -244,9 +244,9 @@ class DataFolderError(SessionError):
     def unwritten(cls, what: str, out: Path, error: OSError, safe: str) -> DataFolderError:
         """What a command makes cannot be written to the folder that was named for it."""
         return cls(
-            f"{what} cannot be written to {out}: {error.strerror or error}.",
+            f"{what} could not be written to {out}: {error.strerror or error}.",
             safe=safe,
-            todo="Free some space or name another folder.",
+            todo="Free some space or choose another folder.",
         )
 
 

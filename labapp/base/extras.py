@@ -109,13 +109,13 @@ def add(extra: Extra, folder: Path | None, say: Say) -> None:
             f"{extra.name} could not be added; pip's own message is above.",
             safe="What was installed before is unchanged.",
             todo=(
-                f"Check that {folder} has wheels of everything above, for this system and version "
-                "of Python."
+                f"Check that {folder} contains wheels for everything above, for this operating "
+                "system and version of Python."
                 if folder
-                else "Check the network. On a computer without one, add the extra from a folder: "
-                f"{start_command()} extras download {extra.name} --to FOLDER on a computer with "
-                f"the same system and labapp, then {start_command()} extras add {extra.name} "
-                "--from FOLDER here."
+                else "Check the network. On a computer without one, add the extra from a "
+                f"folder: {start_command()} extras download {extra.name} --to FOLDER on a "
+                "computer with the same operating system and the same version of labapp, "
+                f"then {start_command()} extras add {extra.name} --from FOLDER here."
             ),
         )
     added = ", ".join(f"{each.name} {version(each.name)}" for each in extra.requirements)
@@ -137,7 +137,7 @@ def download(extra: Extra, folder: Path, say: Say) -> None:
     if done:
         raise SetupError(
             f"{extra.name} could not be downloaded; pip's own message is above.",
-            todo="Check the network and the room on the disk.",
+            todo="Check the network and the free space on the disk.",
         )
     for wheel in folder.glob("*.whl"):
         wheel.chmod(wheel.stat().st_mode | 0o444)  # pip lets only its own user read some of them
@@ -175,7 +175,7 @@ def _place() -> Path:
 def _only_wheels(folder: Path | None) -> None:
     if folder is not None and not (folder.is_dir() and any(folder.glob("*.whl"))):
         raise UsageError(
-            f"{folder} is not a folder with wheels (files that end in .whl).",
+            f"{folder} is not a folder of wheels (files that end in .whl).",
             todo="Make one on a computer with a network connection: labapp extras download NAME "
             "--to FOLDER.",
         )
@@ -189,15 +189,18 @@ def _may_write(extra: Extra, place: Path) -> None:
             f"Ask an administrator to run: sudo {command}. Or unpack the archive of labapp into a "
             "folder of your own, which needs no such rights, and add the extra there."
             if package_folder()
-            else f"Ask who installed labapp to run: {command}. Or install labapp into a virtual "
-            "environment of your own."
+            else f"Ask the person who installed labapp to run: {command}. Or install labapp "
+            "into a virtual environment of your own."
         )
-        raise SetupError(f"You may not change this installation of labapp, in {place}.", todo=alone)
+        raise SetupError(
+            f"You do not have permission to change this installation of labapp, in {place}.",
+            todo=alone,
+        )
     try:
         require("pip")
     except ModuleNotFoundError as error:
         raise SetupError(
-            "pip, which adds packages, is not in this installation of labapp.",
+            "pip, which installs packages, is missing from this installation of labapp.",
             todo=f"Install these with the program that installed labapp: "
             f"{' '.join(map(str, extra.missing))}",
         ) from error

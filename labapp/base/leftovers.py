@@ -71,7 +71,8 @@ def write_atomically(folder: Path) -> Iterator[Path]:
     clear(folder.parent, DRAFT)
     draft = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     try:
-        draft.mkdir(parents=True)
+        access.make_above(draft)
+        draft.mkdir()
         yield draft
         draft.rename(folder)
     finally:

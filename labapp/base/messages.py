@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from gettext import GNUTranslations
 from pathlib import Path
@@ -117,10 +118,17 @@ class Message(str):
         return _again, (self.code, self.values)
 
 
-def form(code: str, values: Mapping[str, Any], language: str = ENGLISH) -> str:
-    """The sentence with names in place of its values; of a plural that for the number `n`."""
+def form(
+    code: str, values: Mapping[str, Any], language: str = ENGLISH, *, window: bool = False
+) -> str:
+    """The sentence with names in place of its values; of a plural that for the number `n`. In a
+    window it is `message.<code>.window`, if there is one: that names buttons instead of options."""
     n = values.get("n")
-    return sentence(f"message.{code}", n if isinstance(n, int) else None, language=language)
+    n = n if isinstance(n, int) else None
+    if window:
+        with suppress(KeyError):
+            return sentence(f"message.{code}.window", n, language=language)
+    return sentence(f"message.{code}", n, language=language)
 
 
 def _again(code: str, values: Mapping[str, Value]) -> Message:

@@ -54,13 +54,13 @@ def explain_unexpected(error: Exception) -> LabappError:
         traceback.print_exception(error)
     if isinstance(error, MemoryError):
         what = "There is not enough memory for this."
-        todo = "Close other programs, or give fewer or smaller files."
+        todo = "Close other programs, or use fewer or smaller files."
     elif isinstance(error, RecursionError):
         what = "Something in the input is nested too deeply to be read."
         todo = "Check the input: it may not be the file that you meant."
     else:
-        what = f"This is a mistake in labapp ({short(error)})."
-        todo = "If it comes from a file that you gave, try without it."
+        what = f"This is an error in labapp ({short(error)})."
+        todo = "If a file that you gave may have caused it, try again without that file."
     where = f"The details are in {file}." if file else "The details are above."
     return ProgramError(what, safe="Recorded sessions are untouched.", todo=f"{todo} {where}")
 

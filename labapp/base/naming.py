@@ -25,7 +25,7 @@ def find_name_problem(name: str) -> str:
     for part in name.split("/"):
         stem = part.split(".")[0].strip().casefold()
         if stem in WINDOWS:
-            return f"Windows keeps the name {part!r} for a device"
+            return f"Windows reserves the name {part!r} for a device"
         if stem in OWN:
             return f"labapp reserves the name {part!r} for one of its own folders"
     return ""

@@ -40,7 +40,7 @@ def load(path: Path, what: str, todo: str, ids: Collection[str] = ()) -> dict[st
             raise unusable(f"{english!r}: {error}; write a brace as {{{{ or }}}}.") from error
         if not same:
             wanted = ", ".join(sorted(fields(english))) or "none"
-            raise unusable(f"{english!r}: its translation must name these values: {wanted}.")
+            raise unusable(f"{english!r}: its translation must contain these values: {wanted}.")
     return words
 
 

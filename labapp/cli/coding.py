@@ -146,12 +146,12 @@ def code_check(file: Path, json_: bool = False) -> None:
     retired = sum(bool(code.retired) for code in codebook.codes)
     gone = f", {retired} of them retired" if retired else ""
     say(
-        f"{file}: in order ({codebook.id}, version {codebook.version}: "
-        f"{len(codebook.tiers)} tiers, {len(codebook.codes)} codes{gone})."
+        f"{file}: valid ({codebook.id}, version {codebook.version}: {len(codebook.tiers)} "
+        f"tiers, {len(codebook.codes)} codes{gone})."
     )
     without = [code.id for code in codebook.codes if not code.key and not code.retired]
     if without:
-        say(f"Without a key, so chosen by name: {', '.join(without)}.")
+        say(f"Codes without a key, which are chosen by name: {', '.join(without)}.")
 
 
 def code_schema() -> None:
@@ -181,9 +181,9 @@ def code_diff(old: Path, new: Path, json_: bool = False) -> None:
     before, after = read(old), read(new)
     if before.id != after.id:
         raise UsageError(
-            f"{old} is the codebook {before.id!r}, and {new} is {after.id!r}: these are not two "
-            "versions of one.",
-            todo="Name two files with the same id.",
+            f"{old} is the codebook {before.id!r}, but {new} is {after.id!r}, so they are not "
+            "two versions of the same codebook.",
+            todo="Give two files with the same id.",
         )
     changes = differences(before, after)
     if json_:
@@ -339,7 +339,7 @@ def _atoms(text: str) -> int:
     if length < 1 or length != int(length):
         raise UsageError(
             f"--grid {text}: this is not a time in whole milliseconds.",
-            todo="Give it as 1s, 0.5s or 100ms.",
+            todo="Write it as 1s, 0.5s or 100ms.",
         )
     return int(length)
 
@@ -348,8 +348,8 @@ def _pair_of_raters(text: str) -> tuple[str, str]:
     first, _, second = text.partition("=")
     if not first or not second or first == second:
         raise UsageError(
-            f"--repeat {text}: two names of one person's codings are needed.",
-            todo="Give the first and the second coding, as in --repeat anna=anna2.",
+            f"--repeat {text} does not name two codings by the same person.",
+            todo="Name the first and the second coding, as in --repeat anna=anna2.",
         )
     return first, second
 
@@ -377,7 +377,7 @@ def _agree_in_table(path: Path, measure: str, level: str, json_: bool) -> None:
             for cell, times in table.doubtful.items()
         ]
         notes += [
-            f"{' and '.join(map(repr, forms))} differ only in capital letters and count as "
+            f"{' and '.join(map(repr, forms))} differ only in capital letters, but count as "
             "different codes."
             for forms in table.differing_in_case
         ]
@@ -481,8 +481,8 @@ def code_quotes(
     say(f"{len(quotes.quotes)} quotes: {out}")
     if drafts := sum(quote.unread for quote in quotes.quotes):
         say(
-            f"Nobody has checked the words of {drafts} of them against the sound. Check them "
-            "before you print them.",
+            f"In {drafts} of them, the words have not been checked against the sound. Check "
+            "them before you publish them.",
             err=True,
         )
 
@@ -491,8 +491,8 @@ def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
         raise UsageError(
-            f"--where {text}: a name and a value are needed.",
-            todo="Give it as in --where model=sinelines/vae",
+            f"--where {text} does not give a name and a value.",
+            todo="Write it as in --where model=sinelines/vae",
         )
     return name.strip(), value.strip()
 

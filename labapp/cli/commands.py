@@ -28,8 +28,8 @@ def unfold(text: str) -> str:
 
 
 _OVERVIEW = """
-metrics metrics.metrics: Score a model's codes against the true factors or concepts, by one metric
-    or all.
+metrics metrics.metrics: Score a model's codes against the true factors or concepts, with one
+    metric or all of them.
 plan planning.plan: Plan a study by simulation: threshold, time before a skip, sample size and
     session length.
 replay sessions.replay: Replay a recorded session: see the participant's screen and hear the voice
@@ -37,13 +37,13 @@ replay sessions.replay: Replay a recorded session: see the participant's screen 
 transcribe videos.transcribe: Transcribe what was said in sessions, with a speech model on this
     computer.
 docs main.docs: Open the documentation in the browser. No network is needed.
-completion completion.completion: Print the lines with which Tab completes commands, options and
-    names in a shell.
+completion completion.completion: Print the lines that let the Tab key complete commands, options
+    and names in a shell.
 demo main.demo: Run a whole session with a simulated participant, then export, verify and analyse
     it.
 doctor main.doctor: Check display, sound, speech models, video, processor, disk and fonts, and say
     what to do about problems.
-run main.run: Run a session without the home: open the console and the participant's window.
+run main.run: Run a session without the home screen: open the console and the participant's window.
 moderate joining.moderate: Moderate a session from this computer, with the code that the session's
     console shows.
 observe joining.observe: Watch a session from this computer. Your notes reach the moderator.
@@ -68,7 +68,8 @@ concepts concepts.concepts_app: Concept learners: list, show, train, score, inte
 stimuli stimuli.stimuli_app: Stimulus sets: list, check, import, schema, build, explain, sheet,
     masks.
 extras extras.extras_app: Extras of this installation: list, add, download.
-plugins plugins.plugins_app: Tasks, metrics and more, shipped or from installed packages: list.
+plugins plugins.plugins_app: Tasks, metrics and more that are shipped or come with installed
+    packages: list.
 """
 COMMANDS = {
     name: (where, sentence)
@@ -77,8 +78,8 @@ COMMANDS = {
 """Each command's module and function or group, and its first sentence."""
 SHARED = """
 --json: Print JSON instead of text.
---data: The data folder. Default: $LABAPP_DATA, or else `sessions` in the checkout or in your user
-    data folder.
+--data: The data folder. Default: $LABAPP_DATA, or if it is not set, `sessions` in the checkout or
+    in your user data folder.
 session: A session's name or folder.
 --private: The private folder with names and signatures.
 model: A model's id or folder.
@@ -89,16 +90,17 @@ sessions NAME: Sessions (name or folder), or a study.
 --dask ADDRESS: The address of a Dask scheduler whose workers do the work, such as
     tcp://127.0.0.1:8786.
 --screen: The name of the participant's screen.
---windowed: Open the participant's window without full screen.
+--windowed: Do not open the participant's window in full screen.
 --audio DEVICE|off: The name of the microphone, or off.
 --simulate STRATEGY: Let a simulated participant with this strategy take part.
 --speed: The speed of the simulated session: session seconds per real second.
---listen ADDRESS: Let people join from other computers, at this address of this computer. The
-    console shows the codes.
+--listen ADDRESS: Let people join from other computers at this address of this computer. The
+    console shows the codes for joining.
 --withdrawn: Include people who withdrew and let you keep their data.
 --at TIME: The session time to start at, such as 12:34.5, or in seconds.
 --offset SECONDS: The session time at which the video begins. Default: found from the sound.
---drift PPM: With --offset: how much faster the session's clock is than the camera's, in millionths.
+--drift PPM: With --offset: how much faster the session's clock runs than the camera's, in parts
+    per million.
 --torch-export FILE: A file that torch.export.save wrote.
 --torchscript FILE: A file that torch.jit.save wrote.
 --trust: Open the file even if it cannot be sandboxed. Only for files that you made yourself.

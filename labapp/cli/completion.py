@@ -29,7 +29,7 @@ _SESSION = r"sub-([A-Za-z0-9]+)_ses-[A-Za-z0-9]+_[0-9]{8}T[0-9]{6}Z"
 
 
 def completion(shell: str) -> None:
-    """Print the lines with which Tab completes commands, options and names in a shell.
+    """Print the lines that let the Tab key complete commands, options and names in a shell.
 
     The installation guide says where to put them.
 

@@ -144,8 +144,8 @@ def concepts_score(model: completion.Model, data: DataFolder = None, json_: bool
     if not result["agrees"]:
         raise CheckFailed(
             f"The computed numbers differ from those on the card of {result['model']}.",
-            todo="Check that --data names the files it was trained on. If it does, get a fresh "
-            "copy of the model.",
+            todo="Check that --data points to the files that it was trained on. If it does, "
+            "get a fresh copy of the model.",
         )
 
 

@@ -145,7 +145,7 @@ def code_adjudicate(
     if settle is not None:
         if not 1 <= settle <= len(differences):
             raise UsageError(
-                f"There is no disagreement {settle}. Existing ones: {len(differences)}."
+                f"There is no disagreement {settle}. There are {len(differences)} in all."
                 + "".join(f" {name}: {why}" for name, why in report.left_out),
                 safe="Nothing was settled.",
                 todo="`labapp code adjudicate STUDY` lists them, once coding is locked.",
@@ -309,13 +309,13 @@ def code_receive(file: Path, study: str, data: Path | None = None, json_: bool =
         )
         if entry.ignored:
             say_line(
-                f"{entry.session}: {entry.ignored} changes of units or text were not taken over, "
+                f"{entry.session}: {entry.ignored} changes to units or text were not accepted, "
                 "because units and text belong to the study. Make these changes there."
             )
         if entry.redacted:
             say_line(
-                f"{entry.session}: remarks on {entry.redacted} marks were not taken over, "
-                "because something there was redacted after the pack was made."
+                f"{entry.session}: remarks on {entry.redacted} marks were not accepted, because "
+                "something there was redacted after the pack was made."
             )
         if entry.remark:
             say_line(f"{entry.session}: {entry.remark} Have the file sent again.")
@@ -499,7 +499,7 @@ def code_codebook(
         codes = choose_codebook(study_folder(study, data), codebook)
         if codes is None:
             raise NotFoundError(
-                f"{study} has no codebook.", todo="Its name is codebook.yaml, in that folder."
+                f"{study} has no codebook.", todo="It is the file codebook.yaml in that folder."
             )
         book = codes
     for why in CODEBOOK_FORMATS[to](book, out):
@@ -515,13 +515,13 @@ def _new_codebook(file: Path, folder: Path, study: str) -> None:
         raise TargetExists(
             f"{study} has a codebook: {', '.join(book.id for book in books)}.",
             safe="It was not changed.",
-            todo="Name a study that has none, or write the new codes into its codebook.",
+            todo="Choose a study that has no codebook, or add the new codes to its codebook.",
         )
     book = incoming.read_codebook(file, folder)
     path = incoming.write_codebook(folder, book)
     say_line(path)
     say(
-        f"{len(book.codes)} codes. Check in the file whether their tiers apply to units, and "
+        f"{len(book.codes)} codes. In the file, check whether their tiers apply to units and "
         "which codes exclude each other, and give them keys."
     )
 

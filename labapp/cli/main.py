@@ -153,7 +153,9 @@ def labapp(
     ] = None,
     private: Annotated[
         Path | None,
-        typer.Option("--private", help="The folder of names and signatures of that window."),
+        typer.Option(
+            "--private", help="The folder in which that window stores names and signatures."
+        ),
     ] = None,
 ) -> None:
     """Think-aloud lab studies of how well people understand machine-learning models.
@@ -238,7 +240,7 @@ def run(
     pilot: bool = False,
     language: str | None = None,
 ) -> None:
-    """Run a session without the home: open the console and the participant's window.
+    """Run a session without the home screen: open the console and the participant's window.
 
     Example: labapp run quickstart --participant P01
 
@@ -254,7 +256,7 @@ def run(
         raise UsageError(
             "The participant is missing (--participant).",
             safe="No session was begun.",
-            todo="Name one, such as --participant P01, or try the study with --pilot.",
+            todo="Give one, such as --participant P01, or try the study out with --pilot.",
         )
     options = run_options(
         data,
@@ -443,6 +445,7 @@ def simulate_(
         turn.
     """
     from labapp.session.condition_assignment import coverage
+    from labapp.session.overview import describe_coverage
     from labapp.session.simulation.at_scale import simulate_at_scale
     from labapp.session.simulation.fitting import usual_strategy
     from labapp.session.simulation.simulation_job import check_job
@@ -483,7 +486,7 @@ def simulate_(
         leave_codebooks(folders[0].parent, codebooks_of_tasks(loaded.study))
     covered = coverage(out, loaded)
     if covered is not None:
-        for line in covered.lines():
+        for line in describe_coverage(covered, loaded.study):
             say(line, err=True)
         if done != participants:
             say(f"The study is full after {done} participants.", err=True)
@@ -517,10 +520,10 @@ transcribe:
     What was transcribed so far is stored.
     Run the same command again: it continues from there.
 demo:
-    What it had made stays in its folder. Your own sessions were not touched.
+    What it had made so far is still in its folder. Your own sessions were not touched.
     Delete that folder, and run the same command again.
 run:
-    What the session had recorded is stored.
+    Everything that was recorded is stored.
     Continue it with `labapp sessions resume`.
 moderate:
     The session continues on its own computer, and everything that reached it is stored there.
@@ -558,7 +561,7 @@ code open:
 sessions recover, sessions exclude, sessions include, sessions tag, code segment, code speakers,
 code assign, code done, code lock, code adjudicate, participants merge, code receive, code import,
 videos align, videos remove, models title, models remove:
-    Each change so far is stored completely. The rest was not made.
+    Every change made so far is stored completely. The others were not made.
     Run the same command again: finished parts are kept.
 models train, concepts train:
     The last checkpoint is kept.
@@ -673,4 +676,5 @@ def main() -> None:
 
         say(mistake := explain_unexpected(error), err=True)
         status = mistake.exit_status
+    access.remove_unused()
     sys.exit(status if isinstance(status, int) else DONE)

@@ -32,7 +32,7 @@ def metrics(
     out: Path | None = None,
     json_: bool = False,
 ) -> None:
-    """Score a model's codes against the true factors or concepts, by one metric or all.
+    """Score a model's codes against the true factors or concepts, with one metric or all of them.
 
     Example: labapp metrics mig --codes codes.npy --factors factors.npy
 
@@ -159,7 +159,7 @@ def _training_rows(
         )
     if name == ALL or not METRICS[name].train:
         takers = ", ".join(metric for metric in METRICS if METRICS[metric].train)
-        raise UsageError(f"{name} cannot train on other rows.", todo=f"These do: {takers}.")
+        raise UsageError(f"{name} cannot be trained on separate rows.", todo=f"These do: {takers}.")
     return scores.read(codes, "c").values, scores.read(factors, "z").values
 
 

@@ -225,8 +225,8 @@ def _shape(text: str | None) -> tuple[int, ...] | None:
     if not all(size.isdecimal() and 0 < int(size) < 10**6 for size in sizes) or len(sizes) > 3:
         raise UsageError(
             f"{text!r} is not a shape.",
-            todo="Give rows x columns, such as 28x28, 64x64x3 with three colours, or the points of "
-            "a series, such as 64.",
+            todo="Give rows x columns, such as 28x28, 64x64x3 with three colours, or the "
+            "number of points of a series, such as 64.",
         )
     shape = tuple(map(int, sizes))
     return shape[:2] if len(shape) == 3 and shape[2] == 1 else shape
@@ -272,7 +272,7 @@ def models_evaluate(
     kind = models_catalog.kind_of(model)
     if out is not None and (no_metrics or kind != "dials"):
         raise UsageError(
-            "--out needs metrics, and --no-metrics leaves them out.",
+            "--out needs metrics, but --no-metrics leaves them out.",
             todo="Leave --out out.",
         )
     from labapp.models.metrics.evaluation import scores
@@ -290,8 +290,8 @@ def models_evaluate(
         if not result["agrees"]:
             raise CheckFailed(
                 f"The computed numbers differ from those on the card of {result['model']}.",
-                todo="Check that --data names the files it was trained on. If it does, get a fresh "
-                "copy of the model.",
+                todo="Check that --data points to the files that it was trained on. If it "
+                "does, get a fresh copy of the model.",
             )
 
 
@@ -321,7 +321,7 @@ def models_bench(
         raise UsageError(
             "No model was named.",
             safe="Nothing was timed.",
-            todo="Name models, or add --all; labapp models list shows the models.",
+            todo="Name models, or add --all. `labapp models list` shows the models.",
         )
     results = []
     for name in names:
@@ -392,7 +392,8 @@ def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[Me
     if rows is None:
         if out is not None:
             raise UsageError(
-                f"{model} has no encodings and true factors to compare: there is nothing to write.",
+                f"{model} has no encodings and true factors to compare, so there is nothing to "
+                "write.",
                 todo="Leave --out out.",
             )
         return []

@@ -30,7 +30,7 @@ Lsl = Annotated[
     bool | None,
     typer.Option(
         "--lsl/--no-lsl",
-        help="Send events over LSL (not encrypted), or do not. Default: as the study says.",
+        help="Send events over LSL (unencrypted), or do not send them. Default: as the study says.",
         show_default=False,
     ),
 ]
@@ -38,9 +38,9 @@ Blind = Annotated[
     bool | None,
     typer.Option(
         "--blind/--no-blind",
-        help="Hide which model or condition is shown from the moderator, or show it. The "
-        "session records it. Default: as the study's tasks require; a resumed session "
-        "stays as it was.",
+        help="Hide from the moderator which model or condition is shown, or do not hide it. "
+        "The session records the choice. Default: as the study's tasks require; a resumed "
+        "session stays as it was.",
         show_default=False,
     ),
 ]
@@ -154,7 +154,7 @@ def data_folder(data: Path | None) -> Path:
     root = data_root(data)
     if root.exists() and not root.is_dir():
         raise UsageError(
-            f"{root} is a file, and sessions are stored in a folder.",
+            f"{root} is a file, but sessions are stored in a folder.",
             todo="Name the folder with --data.",
         )
     return root
@@ -176,8 +176,8 @@ def session_path(session: str, data: Path | None) -> Path:
     if len(folders) == 1:
         return folders[0]
     raise NotFoundError(
-        f"There is no session or bundle {session!r}, here or in {root}.",
-        todo="`labapp sessions list` shows the sessions; a folder may be given by its path.",
+        f"There is no session or bundle {session!r} here or in {root}.",
+        todo="`labapp sessions list` shows the sessions. You can also give the path of a folder.",
     )
 
 
@@ -190,8 +190,8 @@ def study_folder(study: str, data: Path | None) -> Path:
     if path.name == study and (root / study).is_dir():
         return root / study
     raise NotFoundError(
-        f"There is no folder of sessions of a study {study!r}, here or in {root}.",
-        todo="Give the study's id, or the folder that its sessions are in.",
+        f"There is no folder with sessions of a study {study!r} here or in {root}.",
+        todo="Give the study's id, or the folder that contains its sessions.",
     )
 
 
@@ -211,8 +211,9 @@ def study_path(name: str, data: Path | None, *, sessions: bool = False) -> Path:
         if path.name == name and folder.is_dir():
             return folder
     raise NotFoundError(
-        f"There is no study, session or bundle {name!r}, here or in {root}.",
-        todo="`labapp sessions list` shows what was recorded; a folder may be given by its path.",
+        f"There is no study, session or bundle {name!r} here or in {root}.",
+        todo="`labapp sessions list` shows what was recorded. You can also give the path of a "
+        "folder.",
     )
 
 
@@ -226,8 +227,8 @@ def session_or_study(name: str, data: Path | None) -> Path:
         except LabappError as error:
             raise NotFoundError(
                 f"There is no session, bundle or study {name!r}.",
-                todo="`labapp sessions list` shows the sessions; folders may be given by their "
-                "paths.",
+                todo="`labapp sessions list` shows the sessions. You can also give the path of "
+                "a folder.",
             ) from error
 
 
@@ -238,7 +239,7 @@ def strategy_name(name: str | None, mixture: str | None = None) -> str | None:
 
     if mixture is not None and name != MIXTURE:
         raise UsageError(
-            f"--mixture needs --strategy mixture, and the strategy is {name!r}.",
+            f"--mixture needs --strategy mixture, but the strategy is {name!r}.",
             safe="No session was begun.",
             todo=f"Use --strategy {MIXTURE}, or leave --mixture out.",
         )
@@ -281,7 +282,7 @@ Strategy = Annotated[
     str | None,
     typer.Option(
         "--strategy",
-        help=f"One of {', '.join(STRATEGY_NAMES)}; or a task's own. Default: the first that the "
-        "study's tasks know, such as understanding or careful.",
+        help=f"One of {', '.join(STRATEGY_NAMES)}; or a strategy that a task adds. Default: the "
+        "first one that the study's tasks support, such as understanding or careful.",
     ),
 ]

@@ -50,11 +50,11 @@ def own_folder(model: str) -> Path:
             if package.places(model, resources.models(), card=card):
                 raise UsageError(
                     f"The model {model} comes with labapp and cannot be changed.",
-                    todo="Name one of your own models; labapp models list shows them.",
+                    todo="Name one of your own models. `labapp models list` shows them.",
                 )
     raise NotFoundError(
         f"There is no model {model!r} of your own in {resources.user_models()}.",
-        todo="Name one by its id; labapp models list shows them.",
+        todo="Give the id of a model. `labapp models list` shows them.",
     )
 
 
@@ -64,7 +64,7 @@ def set_title(model: str, title: str) -> str:
     folder, words = own_folder(model), " ".join(title.split())
     if not words or len(words) > cards.LONGEST_TITLE or steering_in(words):
         raise UsageError(
-            "A title is a text of one line.",
+            "A title must be a single line of text.",
             todo=f"Give one of 1 to {cards.LONGEST_TITLE} characters.",
         )
     durable.write(folder / cards.TITLE, f"{words}\n".encode())
@@ -132,4 +132,8 @@ def remove(model: str) -> list[str]:
             todo="Delete the folder by hand.",
         ) from error
     lines = [f"removed: {model}"]
-    return [*lines, f"{folder} stays: it also holds {', '.join(left)}."] if left else lines
+    return (
+        [*lines, f"{folder} was not removed, because it also contains {', '.join(left)}."]
+        if left
+        else lines
+    )

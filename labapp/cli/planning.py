@@ -50,7 +50,8 @@ def plan(
     if preregister is not None:
         if out is not None:
             raise UsageError(
-                "--preregister and --out cannot be combined.", todo="Give them one after the other."
+                "--preregister and --out cannot be combined.",
+                todo="Run the command once with each of them.",
             )
         _preregister(study, preregister, data, json_=json_)
         return
@@ -128,7 +129,7 @@ def _preregister(study: str, out: Path, data: Path | None, *, json_: bool) -> No
     say(f"registration: {made.folder}\nSHA-256 of its record: {made.sha256}")
     if made.open:
         say(
-            f"{made.open} places are marked [To be written by you: …]. Fill them in in the two "
+            f"{made.open} places are marked [To be written by you: …]. Fill them in on both "
             "forms, and do not change registration.json and study/: `labapp analyze … "
             "--registration` compares a report with them."
         )
@@ -148,7 +149,7 @@ def _shares(text: str | None, study: str) -> Mapping[str, float] | None:
     names = [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in usual]
     if unknown or len(set(names)) < len(names):
-        what = f"{unknown[0]!r} is none of them" if unknown else "one of them stands twice"
+        what = f"{unknown[0]!r} is not a strategy" if unknown else "one of them is listed twice"
         raise UsageError(
             f"{text!r} is not a list of strategies for the mixture: {what}.",
             safe="No session was begun.",

@@ -386,7 +386,7 @@ def replay(
         if size is not None or trails:
             raise UsageError(
                 "--size and --trails need --still.",
-                todo="Name the picture: --still screen.png",
+                todo="Name the picture file: --still screen.png",
             )
         raise typer.Exit(_show_window(session_path(session, data), t_ns, dark))
     if t_ns is None:
@@ -433,7 +433,7 @@ def _show_window(path: Path, t_ns: int | None, dark: bool | None) -> int:
         raise SetupError(
             f"There is no screen to show the replay on ({display.why}).",
             safe="The session was not opened.",
-            todo="Write a picture of it with --still FILE.png --at TIME.",
+            todo="Save a picture of it instead, with --still FILE.png --at TIME.",
         )
     with gc_paused():  # hundreds of modules, and thousands of events: none of them garbage
         from labapp.ui.replay.window import Replay

@@ -48,7 +48,7 @@ def stimuli_check(folder: Path) -> None:
     assert result.manifest is not None
     words = [error.what for error in set_faults(StimulusSet(result.manifest, folder, ""))]
     _warn([*result.warnings, *words])
-    say(f"{folder}: in order ({len(result.manifest.photos)} photos).")
+    say(f"{folder}: valid ({len(result.manifest.photos)} photos).")
     for report in reports():
         if remark := report.about_stimuli(result.manifest):
             say(remark)
@@ -244,7 +244,7 @@ def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
     if len(values) not in (1, channels) or not good:
         raise UsageError(
             f"Found {option} {text}.",
-            todo=f"Give one number, or {channels} with commas between them"
+            todo=f"Give one number, or {channels} separated by commas"
             + (", above 0." if option == "--std" else "."),
         )
     return values
@@ -303,7 +303,7 @@ def stimuli_masks(
     with progress_bar("masking pictures"):
         written = masked_pictures.write(importing.load_any(name), masking, out)
     say(f"pictures: {written} in {out}")
-    say(f"table:    {out / masked_pictures.TABLE}, its column logits to be filled in")
+    say(f"table:    {out / masked_pictures.TABLE}; fill in its column logits")
 
 
 def _masking(
@@ -320,8 +320,8 @@ def _masking(
         except ValueError as error:
             raise UsageError(
                 f"Found --masks {listed}.",
-                todo="Name percentages of pixels shown above 0, up to 100, ascending, with a comma "
-                "between them.",
+                todo="Give percentages of the pixels shown, above 0 and up to 100, in "
+                "ascending order and separated by commas.",
             ) from error
     elif not 0 < smallest <= largest <= 100:
         raise UsageError(
@@ -332,7 +332,7 @@ def _masking(
         try:
             percents = masked_pictures.sizes(smallest, largest, count)
         except ValueError as error:
-            raise UsageError(f"{error}.", todo="Ask for fewer masks, or a wider range.") from error
+            raise UsageError(f"{error}.", todo="Choose fewer masks or a wider range.") from error
     if fill not in masked_pictures.FILLS or sign not in masked_pictures.SIGNS:
         raise UsageError(
             f"Found --fill {fill} --sign {sign}.",

@@ -72,7 +72,7 @@ def studies_check(file: completion.Study, language: str | None = None, json_: bo
     if json_:
         return
     loaded = checked.loaded
-    say(f"{loaded.path}: in order ({len(loaded.files)} files, {loaded.sha256[:12]}).")
+    say(f"{loaded.path}: valid ({len(loaded.files)} files, {loaded.sha256[:12]}).")
     for named in files_named(loaded):
         say(f"  {named}")
     notices = (*overview.notices(loaded, checked.plans), *checking.notices(loaded))
@@ -267,7 +267,10 @@ def studies_preview(
         )
     with preview.open_preview(loaded, whose, condition) as opened:
         if (problem := opened.course.problem) is not None:
-            say(f"What comes up inside of parts is not all there: {problem.what}", err=True)
+            say(
+                f"Some of the screens that appear within parts are missing: {problem.what}",
+                err=True,
+            )
         if out is not None:
             with progress_bar("drawing screens"):
                 paths = preview.write_pictures(opened, out)

@@ -146,7 +146,8 @@ def videos_remove(
 def _check(offset: float | None, drift: float) -> None:
     if offset is None and drift:
         raise UsageError(
-            "--drift needs --offset.", todo="Add where the video begins, such as --offset 12.5"
+            "--drift needs --offset.",
+            todo="Give the time at which the video begins, such as --offset 12.5",
         )
 
 

@@ -303,7 +303,7 @@ def write_sound(sound: SessionSound, t0_ns: int, t1_ns: int, path: Path) -> None
 
 def _unwritable(path: Path, error: OSError) -> LabappError:
     return LabappError(
-        f"{path} cannot be written ({error.strerror or error}).",
+        f"{path} could not be written ({error.strerror or error}).",
         safe="No clip was written.",
         todo="Free some space, or choose another place.",
     )

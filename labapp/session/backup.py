@@ -93,16 +93,16 @@ def prepare_place(folder: Path, data: Path) -> Place:
         raise NotFoundError(
             f"There is no folder {folder}.",
             safe="Nothing was copied.",
-            todo="Connect the disk or network drive, make the folder, and name it again.",
+            todo="Connect the disk or network drive, create the folder, and run the command again.",
         )
     refuse_inside(folder)
     inside = folder.resolve()
     for root in (data, pilot_root(data)):
         if root.resolve() in (inside, *inside.parents) or inside in root.resolve().parents:
             raise UsageError(
-                f"One of {folder} and the data folder {root} is inside the other.",
+                f"The folder {folder} and the data folder {root} are inside one another.",
                 safe="Nothing was copied.",
-                todo="Name a folder on another disk.",
+                todo="Choose a folder on another disk.",
             )
     if (known := _read_marker(folder)) is not None:
         return Place(folder, known)
@@ -120,9 +120,9 @@ def prepare_place(folder: Path, data: Path) -> Place:
 
 def _unwritable(folder: Path, why: str) -> DataFolderError:
     return DataFolderError(
-        f"{folder} cannot hold copies ({why}).",
+        f"{folder} cannot be used for copies ({why}).",
         safe="Nothing was copied.",
-        todo="Make sure that you may write there, or name another folder.",
+        todo="Make sure that you may write there, or choose another folder.",
     )
 
 
@@ -259,7 +259,7 @@ class BackupReport:
             f"{copy.session}: {copy.files} files, copied and compared" for copy in self.done
         ]
         lines += [f"{session}: NOT backed up. {why}" for session, why in self.left_out]
-        lines += [f"deleted, since the participant withdrew: {path}" for path in self.deleted]
+        lines += [f"deleted, because the participant withdrew: {path}" for path in self.deleted]
         if self.still_there:
             lines.append(Message("withdrawn_copies_left", paths=", ".join(self.still_there)))
         if self.consents:

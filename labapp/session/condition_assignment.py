@@ -70,6 +70,12 @@ CREATE TABLE IF NOT EXISTS allotted (
     state TEXT NOT NULL
 ) STRICT
 """
+_PHASES_SCHEMA = """
+CREATE TABLE IF NOT EXISTS phases (
+    folder TEXT PRIMARY KEY,
+    phase TEXT NOT NULL
+) STRICT
+"""
 _KINDS = (
     "session.planned",
     "session.completed",
@@ -89,7 +95,7 @@ class CellAssignment:
     open while it runs or can be resumed; gone where its folder vanished and nobody withdrew; owner:
     whose session it is by its journal, where that is not what the folder's name says; language,
     quotas: in which the participant read the study, and the quotas that they fall under, where the
-    study has several languages, or quotas."""
+    study has several languages, or quotas; phase: of the session, None where it is not known."""
 
     folder: str
     cells: tuple[str, ...]
@@ -97,6 +103,7 @@ class CellAssignment:
     owner: tuple[str, str] | None = None
     language: str = field(default="", compare=False)
     quotas: tuple[str, ...] = field(default=(), compare=False)
+    phase: str | None = field(default=None, compare=False)
 
     @property
     def participant(self) -> str:
@@ -136,18 +143,30 @@ def _of_phase(folder: Path, rows: list[CellAssignment], study: Study) -> list[Ce
     """The sessions that are not known to be of another phase of the study; folder: the study's."""
     if not study.phase:
         return rows
-    return [row for row in rows if _read_phase(folder / row.folder) in (None, study.phase)]
+    return [row for row in _with_phases(folder, rows) if row.phase in (None, study.phase)]
+
+
+def _with_phases(folder: Path, rows: Iterable[CellAssignment]) -> list[CellAssignment]:
+    """The sessions with their phases: it takes long to read those that are not stored."""
+    return [
+        replace(row, phase=read_phase(folder / row.folder)) if row.phase is None else row
+        for row in rows
+    ]
 
 
 def count_other_phases(folder: Path, study: Study) -> Counter[str]:
     """How many sessions each other phase of a study has; folder: the study's."""
     rows = session_states(folder) if study.phase else []
-    phases = Counter(_read_phase(folder / row.folder) for row in rows)
-    return Counter({phase or NO_PHASE: n for phase, n in phases.items()
-                    if phase not in (None, study.phase)})  # fmt: skip
+    return other_phases((row.phase for row in _with_phases(folder, rows)), study)
 
 
-def _read_phase(path: Path) -> str | None:
+def other_phases(phases: Iterable[str | None], study: Study) -> Counter[str]:
+    """Those that are known not to be the study's present one, counted."""
+    others = (phase for phase in phases if study.phase and phase not in (None, study.phase))
+    return Counter(phase or NO_PHASE for phase in others)
+
+
+def read_phase(path: Path) -> str | None:
     """The phase of a session; None where its journal does not say, or is not there (yet)."""
     try:
         rows = read_rows(path, (SessionPlanned.kind,)) if path.is_dir() else []
@@ -192,7 +211,7 @@ def session_states(study: Path) -> list[CellAssignment]:
         row = stored.get(name)
         if name in left:
             cells = left[name].cells or (row.cells if row else ())
-            row = CellAssignment(name, cells, "withdrawn")
+            row = CellAssignment(name, cells, "withdrawn", phase=row.phase if row else None)
         elif name not in there and (elsewhere / name).is_dir():
             row = None  # moved to the pilots, or out of them: it holds its place there
         elif name not in there:
@@ -244,7 +263,9 @@ def _read_session(path: Path, row: CellAssignment | None) -> CellAssignment | No
     if state == "open" and not running and forbids_resume(path):
         state = "ended"  # by the study as the session has it, which decides on going on
     owner = (str(events[0].payload["participant"]), str(events[0].payload["session"]))
-    row = CellAssignment(path.name, read_cells(events[0].payload.get("assignment", {})), state)
+    planned = events[0].payload
+    cells, phase = read_cells(planned.get("assignment", {})), str(planned.get("phase", ""))
+    row = CellAssignment(path.name, cells, state, phase=phase)
     return row if owner == (row.participant, row.session) else replace(row, owner=owner)
 
 
@@ -319,6 +340,8 @@ class AssignmentLedger:
         self._study = loaded.study
         self._path = data / loaded.study.id / ASSIGNMENTS
         self._rows = session_states(self._path.parent) if rule_of(loaded.study) else []
+        if loaded.study.phase:
+            self._rows = _with_phases(self._path.parent, self._rows)
         self._own = _of_phase(self._path.parent, self._rows, loaded.study)
 
     def draw(self, participant: str, seed: int | None = None) -> tuple[str, ...]:
@@ -340,7 +363,8 @@ class AssignmentLedger:
         """Enter a new session with the cells it holds; committed before it returns."""
         if cells:
             self._rows = [row for row in self._rows if row.folder != name]
-            self._rows.append(CellAssignment(name, cells, "reserved"))
+            phase = self._study.phase or ""
+            self._rows.append(CellAssignment(name, cells, "reserved", phase=phase))
             _store(self._path, self._rows)
 
 
@@ -355,11 +379,19 @@ def _read_stored(path: Path) -> list[CellAssignment]:
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("PRAGMA busy_timeout=5000")
-            if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if not tables:
                 return []
             rows = connection.execute("SELECT folder, cells, state FROM allotted").fetchall()
+            known = "SELECT folder, phase FROM phases"
+            phases = dict(connection.execute(known)) if "phases" in tables else {}
         return [
-            CellAssignment(str(name), tuple(json_value(cells)), cast(SessionState, state))
+            CellAssignment(
+                str(name),
+                tuple(json_value(cells)),
+                cast(SessionState, state),
+                phase=phases.get(name),
+            )
             for name, cells, state in rows
             if FolderName.parse(str(name))
         ]
@@ -370,25 +402,29 @@ def _read_stored(path: Path) -> list[CellAssignment]:
 
 
 def _store(path: Path, rows: Sequence[CellAssignment]) -> None:
-    values = [(row.folder, json.dumps(row.cells), row.state) for row in rows if not row.owner]
+    own = [row for row in rows if not row.owner]
     try:
         try:
-            _replace_rows(path, values)
+            _replace_rows(path, own)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
             path.unlink()  # damaged: all that it held is in the journals
-            _replace_rows(path, values)
+            _replace_rows(path, own)
     except (sqlite3.Error, OSError) as error:
         raise _unusable(path, error) from error
 
 
-def _replace_rows(path: Path, values: Sequence[tuple[Any, ...]]) -> None:
+def _replace_rows(path: Path, rows: Sequence[CellAssignment]) -> None:
+    values = [(row.folder, json.dumps(row.cells), row.state) for row in rows]
+    phases = [(row.folder, row.phase) for row in rows if row.phase is not None]
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA synchronous=FULL")
-        connection.execute(_SCHEMA)
-        connection.execute("DELETE FROM allotted")
+        for schema, table in ((_SCHEMA, "allotted"), (_PHASES_SCHEMA, "phases")):
+            connection.execute(schema)
+            connection.execute(f"DELETE FROM {table}")
         connection.executemany("INSERT INTO allotted VALUES (?, ?, ?)", values)
+        connection.executemany("INSERT INTO phases VALUES (?, ?)", phases)
 
 
 def _unusable(path: Path, error: Exception) -> DataFolderError:
@@ -402,8 +438,8 @@ def _unusable(path: Path, error: Exception) -> DataFolderError:
     return DataFolderError(
         f"{path} cannot be used ({error}).",
         safe="No session was started, and recorded sessions are untouched.",
-        todo="Make it readable and writable, or remove it: labapp creates it again from the "
-        "sessions.",
+        todo="Make it readable and writable, or remove it. labapp then creates it again from "
+        "the sessions.",
     )
 
 
@@ -528,7 +564,7 @@ class Coverage:
         for person in self.people:
             free = "" if person.holds else ": its condition is free again"
             out += [
-                f"  {row.folder} is missing, but nobody withdrew{free}."
+                f"  {row.folder} is missing, although nobody withdrew{free}."
                 for row in person.sessions
                 if row.state == "gone"
             ]
@@ -683,16 +719,16 @@ class Allocation(Coverage):
                 f"{orders}"
             )
         return (
-            "Within every cell, each level has each position equally often: counts differ by at "
-            "most one, plus one for each open replacement. The same holds for the sizes of "
-            "cells. This is true of the assigned places; excluding participants afterwards can "
-            "unbalance the design."
+            "Within every cell, each level is in each position equally often: counts differ by "
+            "at most one, plus one for each open replacement. The same applies to the sizes of "
+            "cells. This balance applies to the assigned places; excluding participants "
+            "afterwards can unbalance the design."
         )
 
     def lines(self) -> list[str]:
         out = super().lines()
         free = sum(line.open for line in self.slots)
-        out += ["", "Slots (place of one participant: condition and order):"]
+        out += ["", "Slots (a slot is the condition and order of one participant):"]
         cell = None
         for line in self.slots:
             if line.slot.cell != cell:

@@ -50,7 +50,7 @@ def log_export(folders: Sequence[Path], out: Path, facts: Mapping[str, Any]) -> 
         _note(study, entry | {"sessions": names, "state": BEGUN})
     lock = FileLock(hidden / LOCK)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        access.make_above(out)
         access.own_folder(hidden, exist_ok=False)
         # Checking whether it is held takes the lock for a moment, too.
         with lock.acquire(timeout=PATIENCE_S):
@@ -136,8 +136,8 @@ def _remove(hidden: Path) -> None:
 def _note(
     study: Path,
     entry: Mapping[str, Any],
-    safe: str = "No bundle was made, because a later withdrawal would not find it.",
-    todo: str = "; or copy the sessions to a folder of yours, and export them from there.",
+    safe: str = "No bundle was made, because it could not be found after a later withdrawal.",
+    todo: str = ", or copy the sessions to a folder of your own and export them from there.",
 ) -> None:
     """Add a line to a study's log; on disk before it returns. Raises BundleError, which says that
     `safe` is so, and what to do instead of writing there."""

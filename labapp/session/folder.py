@@ -199,18 +199,18 @@ def data_error(data: Path, error: OSError) -> DataFolderError:
     """What is told of a disk that refuses to be written."""
     if error.errno == errno.ENOSPC:
         return DataFolderError(
-            f"The disk of the data folder {data} is full.",
+            f"The disk that holds the data folder {data} is full.",
             safe="Earlier sessions there are untouched, and no session was started.",
             todo="Free some space, or choose another data folder (--data).",
         )
     why = error.strerror or str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
-        why = "there is a file of that name"
+        why = "there is already a file with that name"
     return DataFolderError(
-        f"The data folder {data} cannot be written ({why}).",
+        f"labapp cannot write to the data folder {data} ({why}).",
         safe="No session was started, and nothing was changed.",
-        todo="Choose a folder where you may write (--data or $LABAPP_DATA; for a simulation, "
-        "--out).",
+        todo="Choose a folder to which you may write (--data or $LABAPP_DATA; for a "
+        "simulation, --out).",
     )
 
 
@@ -427,10 +427,10 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
     """Raise ParticipantTaken for a session that must not be begun."""
     study, participant, session = loaded.study.id, name.participant, name.session
     if (related := list_refused(data, loaded.study).get(participant)) is not None:
-        took_part = f"took part in {related}, which is related"
+        took_part = f"took part in {related}, which is a related study"
         raise ParticipantTaken(
             f"{participant} {took_part if related else f'withdrew from {study}'}.",
-            todo="Choose the next free participant: a label is never given to somebody else.",
+            todo="Choose the next free participant. A label is never given to a second person.",
         )
     there = sorted((data / study).iterdir()) if (data / study).is_dir() else []
     for path in there:
@@ -445,7 +445,7 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
                 )
         elif _holds_no_event(path):  # nor is it what labapp makes: that was cleared away
             raise ParticipantTaken(
-                f"{path} contains no events of a session, but files that labapp did not write.",
+                f"{path} contains no events of a session, only files that labapp did not write.",
                 safe="It is untouched.",
                 todo="Move the folder elsewhere, and start again.",
             )
@@ -464,8 +464,8 @@ def _refuse(data: Path, loaded: LoadedStudy, name: layout.FolderName) -> None:
     raise ParticipantTaken(
         f"{participant} already has session {session} in {study}.",
         safe="That session is untouched.",
-        todo="Choose the next free participant, or another --session label. Continue an "
-        "interrupted session with: labapp sessions resume NAME",
+        todo="Choose the next free participant, or another --session label. To continue an "
+        "interrupted session: labapp sessions resume NAME",
     )
 
 

@@ -78,10 +78,10 @@ class MaskedPredictor:
             percents = ", ".join(f"{percent:g}" for percent in masking.percents)
             yield (
                 f"Note: the model's answers to the masked pictures of {name} are not known for "
-                f"{percents} % (fill {masking.fill}, sign {masking.sign}) and cannot be added to "
-                "sessions afterwards, so a report will not show the model alone. `labapp "
-                "stimuli masks` writes these pictures for your model, or install the model that "
-                "the set names."
+                f"{percents} % (fill {masking.fill}, sign {masking.sign}) and cannot be added "
+                "to sessions afterwards, so a report will not show the model's own results. "
+                "Write these pictures for your model with `labapp stimuli masks`, or install "
+                "the model to which the set refers."
             )
 
 

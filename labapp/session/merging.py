@@ -145,14 +145,16 @@ def _of_workbook(content: bytes) -> Sheet:
         raise TableError(f"it is not a readable workbook ({error})", todo) from error
     made = [(number, cells) for number, cells in made if any(cells)]
     if not made:
-        raise TableError("it is empty", "Give a line that names the columns, and rows below it")
+        raise TableError(
+            "it is empty", "Give a first line with the names of the columns, and rows below it"
+        )
     headers = made[0][1]
     while headers and not headers[-1]:
         headers = headers[:-1]
     rows = []
     for number, cells in made[1:]:
         if any(cells[len(headers) :]):
-            what = f"line {number} of the sheet {own!r} has a cell under no column"
+            what = f"line {number} of the sheet {own!r} has a cell outside the named columns"
             raise TableError(what, "Name all columns in the first line")
         rows.append((number, (cells + ("",) * len(headers))[: len(headers)]))
     known: dict[str, dict[str, str]] = {}
@@ -206,7 +208,10 @@ def _rows(values: Any, formulas: Any) -> Iterator[tuple[int, list[tuple[Any, Any
 
 def _cell(sheet: str, line: int, value: Any, written: Any) -> str:
     if value is None and isinstance(written, str) and written.startswith("="):
-        what = f"line {line} of the sheet {sheet!r} has a formula whose value is not in the file"
+        what = (
+            f"line {line} of the sheet {sheet!r} has a formula whose value is not stored in "
+            "the file"
+        )
         raise TableError(what, "Open it in a spreadsheet program and save it again")
     if value is None:
         return ""
@@ -300,7 +305,7 @@ class Merge:
         for row in self.left:
             yield f"Left out, {row}"
         if not self.changes:
-            yield f"Nothing changed, because {self.file} was merged before with the same answers."
+            yield f"Nothing changed, because {self.file} was already merged with the same answers."
             return
         yield from self.differences
         kinds = Counter(column.kind for column in self.columns)
@@ -313,7 +318,7 @@ class Merge:
         yield (
             "De-identified bundles leave them out, except: " + ", ".join(shared) + "."
             if shared
-            else "De-identified bundles leave them out; name columns with --share to keep them."
+            else "De-identified bundles leave them out; use --share to keep columns."
         )
 
 
@@ -354,7 +359,7 @@ def prepare(
     """
     if not NAME.fullmatch(survey):
         raise UsageError(
-            f"{survey!r} cannot be a survey's name.",
+            f"{survey!r} cannot be the name of a survey.",
             safe="Nothing was merged.",
             todo="Use lower-case letters, digits and _, beginning with a letter.",
         )
@@ -382,7 +387,7 @@ def prepare(
     for header in share:
         if header not in taken:
             sheet.place(header, "--share")
-            raise UsageError(f"--share {header}: this column is not merged.")
+            raise UsageError(f"--share {header}: this column is not being merged.")
     made = _columns(sheet, taken, survey, own_names, share, missing)
     _refuse_taken(study, survey, made)
     utc = utc_text(datetime.now(UTC))
@@ -409,8 +414,10 @@ def merge(prepared: Merge, study: Path, *, replace_: bool = False) -> None:
     if prepared.before and not replace_:
         told = "\n".join(f"  {line}" for line in prepared.differences)
         raise MergeError(
-            f"{prepared.file} differs from what was merged as {prepared.survey!r} before:\n{told}",
-            todo="Replace it with --replace, or merge the file as another survey (--survey NAME).",
+            f"{prepared.file} differs from what was previously merged as "
+            f"{prepared.survey!r}:\n{told}",
+            todo="Replace the earlier answers with --replace, or merge the file as another "
+            "survey (--survey NAME).",
         )
     log.add(study, prepared.given, prepared.gone, prepared.survey)
 
@@ -431,7 +438,7 @@ def _matched(
         raise UsageError(
             f"{study} has no sessions.",
             safe="Nothing was merged.",
-            todo="Name the study with --study; `labapp sessions list` shows what there is.",
+            todo="Give the study with --study. `labapp sessions list` shows the studies.",
         )
     rows: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     left: list[LeftRow] = []
@@ -458,11 +465,11 @@ def _matched(
             rows.setdefault(known[who][label], []).append((line, cells))
     if several:
         raise MergeError(
-            f"{', '.join(several)} have several sessions in {study.name}, and the file does not "
+            f"{', '.join(several)} have several sessions in {study.name}, but the file does not "
             "say to which one its answers belong.",
             safe="Nothing was merged.",
-            todo="Name the column with the session's label: --session COLUMN. In a link, it is "
-            f"{session}.",
+            todo="Name the column that contains the session's label: --session COLUMN. In a "
+            f"link, this is {session}.",
         )
     for own in rows.values():
         if len(own) > 1:
@@ -547,7 +554,7 @@ def _refuse_taken(study: Path, survey: str, made: Sequence[MergedColumn]) -> Non
     for column in made:
         if (where := taken.get(column.name.lower())) is not None:
             raise MergeError(
-                f"{where[:1].upper()}{where[1:]} has a column {column.name} already.",
+                f"{where[:1].upper()}{where[1:]} already has a column {column.name}.",
                 safe="Nothing was merged.",
                 todo="Leave --own-names out, or give the survey another name: --survey NAME.",
             )
@@ -568,7 +575,7 @@ def _differences(known: Mapping[str, Merged], given: Mapping[str, Merged]) -> It
     both = [name for name in now if name in before]
     for name in both:
         if now[name] != replace(before[name], shared=now[name].shared):
-            yield f"{name}: {before[name].kind} before, {now[name].kind} now, or another label."
+            yield f"{name}: {before[name].kind} before, {now[name].kind} now, or a different label."
         elif now[name].shared != before[name].shared:
             does = "keep" if now[name].shared else "leave out"
             yield f"{name}: de-identified bundles {does} it now."
@@ -581,7 +588,7 @@ def _differences(known: Mapping[str, Merged], given: Mapping[str, Merged]) -> It
     ]
     yield from changed[:TOLD]
     if len(changed) > TOLD:
-        yield f"And {len(changed) - TOLD} more answers differ."
+        yield f"{len(changed) - TOLD} more answers differ."
 
 
 def study_in(root: Path, study: str) -> Path:
@@ -605,7 +612,7 @@ def study_in(root: Path, study: str) -> Path:
     raise UsageError(
         f"{root} has sessions of several studies, or of none: {names}.",
         safe="Nothing was merged.",
-        todo="Name the study: --study ID.",
+        todo="Give the study: --study ID.",
     )
 
 

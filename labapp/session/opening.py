@@ -409,9 +409,9 @@ def create(
         drawn = ledger.draw(participant, seed) if cells is None else tuple(cells)
         if prepared is not None and drawn != tuple(prepared):
             raise condition_assignment.ConditionTaken(
-                f"Another session of {loaded.study.id} has taken the condition that was meant "
-                f"for {participant}.",
-                todo="Start again: another condition is drawn.",
+                f"Another session of {loaded.study.id} has taken the condition that was "
+                f"intended for {participant}.",
+                todo="Start again. Another condition will then be drawn.",
             )
         opened = _create(loaded, participant, dependencies, data, session, seed, make_clock, drawn)
         with ExitStack() as undo:
@@ -582,8 +582,8 @@ def _assemble(
         clock, gap_by, changed = clock
     if dependencies.blind and state.blind is False:
         raise SessionError(
-            f"{home.path.name} cannot be blind any more, because its console has already named "
-            "the representations.",
+            f"{home.path.name} can no longer be blind, because its console has already shown "
+            "which representations are used.",
             safe="It is untouched.",
             todo="Continue it without --blind.",
         )

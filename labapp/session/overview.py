@@ -30,6 +30,7 @@ from labapp.study.people import PEOPLE_WORDS, Person, Visits, count_states
 from labapp.study.plan import Plan
 from labapp.study.plugins import registry
 from labapp.study.plugins.part import PlannedPart
+from labapp.study.schema import Study
 from labapp.study.when import describe
 
 BEGINNING = 4
@@ -86,7 +87,7 @@ class Overview:
 
     def lines(self) -> list[str]:
         study = self.loaded.study
-        labels = self._labels()
+        labels = labels_of(study)
         counts = ", ".join(
             f"{n} {PEOPLE_WORDS[state]}" for state, n in count_states(self.people).items()
         )
@@ -116,7 +117,7 @@ class Overview:
             included = ", if all of them are included" + ("," if order else "")
             out += [
                 "",
-                *(_put_first(line, labels) for line in self.covered.lines()),
+                *describe_coverage(self.covered, study),
                 "",
                 f"Next participants{included}{order}:",
             ]
@@ -124,7 +125,7 @@ class Overview:
             f"  {label}  {self._describe_assignment(plan)}" for label, plan in self.plans.items()
         ]
         if len(self.plans) < self.wanted:
-            out.append("  Then every condition has its participants: the study is full.")
+            out.append("  After that, every condition has its participants and the study is full.")
         return out
 
     def _count_languages(self) -> dict[str, int]:
@@ -157,7 +158,9 @@ class Overview:
         is wrong with the folders."""
         visits, out = Visits.of(self.loaded.study.design), []
         if len(visits.labels) > 1:
-            needed = f"{visits.needed} of {len(visits.labels)} are needed to count"
+            needed = (
+                f"{visits.needed} of {len(visits.labels)} are needed for a participant to count"
+            )
             out = ["", f"Sessions ({needed}):"]
             width = max((len(person.participant) for person in self.people), default=0)
             out += [
@@ -174,13 +177,20 @@ class Overview:
         names = [name for part in plan.parts for name in part.order()]
         begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]
         parts = (cells, models, begin)
-        put = self._labels().put
+        put = labels_of(self.loaded.study).put
         return ": ".join(" → ".join(map(put, part)) for part in parts if part)
 
-    def _labels(self) -> Labels:
-        study = self.loaded.study
-        declared = Declared.model_validate(study.declared)
-        return Labels(declared.labels_in(study.own_language))
+
+def labels_of(study: Study) -> Labels:
+    """What the study calls its names where people read them, in its own language."""
+    declared = Declared.model_validate(study.declared)
+    return Labels(declared.labels_in(study.own_language))
+
+
+def describe_coverage(covered: Coverage, study: Study) -> list[str]:
+    """The lines of a study's coverage, with its labels."""
+    labels = labels_of(study)
+    return [_put_first(line, labels) for line in covered.lines()]
 
 
 def _describe_part(part: PlannedPart) -> str:

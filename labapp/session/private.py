@@ -100,7 +100,7 @@ def check_private(private: Path, study: str) -> None:
         raise DataFolderError(
             Message("consent_not_stored", folder=str(private), why=why),
             safe="No session was started, and nothing was changed.",
-            todo="Choose a folder for private records where you may write (--private or "
+            todo="Choose a folder for private records to which you may write (--private or "
             "$LABAPP_PRIVATE).",
         ) from error
 
@@ -174,5 +174,5 @@ def removing(path: Path, what: str) -> Iterator[sqlite3.Connection | None]:
         raise DataFolderError(
             f"{what} could not be removed from {path} ({error}).",
             safe="It still exists, and only you can read it.",
-            todo="Withdraw the session again; it continues where it stopped.",
+            todo="Withdraw the session again. The withdrawal continues where it stopped.",
         ) from error

@@ -57,8 +57,8 @@ def forbids_resume(path: Path) -> bool:
 def make_blocked_error(path: Path, study: str) -> SessionError:
     """The error for a session that its study does not let go on."""
     return SessionError(
-        f"{path.name} was interrupted, and its study {study} does not allow such a session to be "
-        "resumed (when_interrupted: block).",
+        f"{path.name} was interrupted, but its study {study} does not allow such a session to "
+        "be resumed (when_interrupted: block).",
         safe="What was recorded is kept and can be exported as it is.",
         todo="Start a session with another participant; this one does not occupy a place in the "
         "study.",
@@ -76,7 +76,7 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
             f"{home.path.name} contains no plan, because it was interrupted while it was being "
             "created.",
             safe="Nothing had been recorded.",
-            todo="Start the session again: the empty folder is then removed.",
+            todo="Start the session again; the empty folder will then be removed.",
         )
     if wish := withdrawal_of(home.path, withdrawal(past)):
         deleted = f"Delete the data: labapp sessions withdraw {home.path.name} --delete. Then start"
@@ -103,8 +103,8 @@ def _check_tasks(session: Path, planned: SessionPlanned, past: Sequence[Event]) 
     if not unknown:
         return
     raise SessionError(
-        f"{session.name} has parts of the kind {unknown[0]!r}, which neither labapp nor an "
-        f"installed package knows. {_missing(past)}".strip(),
+        f"{session.name} has parts of the kind {unknown[0]!r}, which is unknown to labapp and "
+        f"to the installed packages. {_missing(past)}".strip(),
         safe="What was recorded is untouched.",
         todo="Install the package, then continue the session; `labapp plugins list` shows what "
         "is installed.",
@@ -134,9 +134,10 @@ def load_recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
     loaded = loading.load(_study_file(session, planned.study), planned.language, recorded=True)
     if loaded.sha256 != planned.study_sha256:
         raise SessionError(
-            f"The study folder of {session.name} is not the one the session began with.",
+            f"The study folder of {session.name} is not the one with which the session began.",
             safe="What was recorded is untouched.",
-            todo="Put the original files back into its study folder, or export it as it is.",
+            todo="Put the original files back into its study folder, or export the session as "
+            "it is.",
         )
     return loaded
 
@@ -168,26 +169,27 @@ def check_version(past: Sequence[Event], accept_version: bool) -> None:
 def check_models(
     past: Sequence[Event], warmed: Sequence[DecoderWarmed], accept_version: bool
 ) -> None:
-    """Raises SessionError when a model is not the one the session began with."""
+    """Raises SessionError when a model is not the one with which the session began."""
     models = {e.payload["model"]: e.payload for e in past if e.kind == "decoder.warmed"}
     for now in warmed:
         before = models.get(now.model, {})
         stated = before.get("card_sha256")
         if stated and now.card_sha256 and stated != now.card_sha256 and not accept_version:
             raise SessionError(
-                f"The model {now.model} is not the one this session was begun with.",
+                f"The model {now.model} is not the one with which this session was begun.",
                 safe="The session is untouched.",
                 todo="Restore the former model, or use --accept-version to continue with this one.",
             )
         computed, computes = _describe_backend(before), _describe_backend(asdict(now))
         if before.get("backend") and computed != computes and not accept_version:
             raise SessionError(
-                f"This session was begun with the model {now.model} computed by {computed}; here "
-                f"it is {computes}, whose pictures may differ a little.",
-                safe="The session is untouched. Its recorded alignments are data, and no "
-                "version computes them again.",
-                todo="Resume it where it was begun, or with that version. Or use "
-                "--accept-version to continue with this one; the session records this.",
+                f"When this session was begun, the model {now.model} was computed by "
+                f"{computed}. Here it is {computes}, whose pictures may differ slightly.",
+                safe="The session is untouched. Its recorded alignments are data and are not "
+                "computed again by any version.",
+                todo="Resume it on the computer where it was begun, or with that version. You "
+                "can also use --accept-version to continue with this one; this is "
+                "recorded in the session.",
             )
 
 
@@ -336,7 +338,7 @@ def read_verified_events(folder: Path) -> list[Event]:
             f"The journal of {folder.name} contains no events, because it was interrupted while "
             "it was being created.",
             safe="Nothing had been recorded.",
-            todo="Start the session again: the empty folder is then removed.",
+            todo="Start the session again; the empty folder will then be removed.",
         )
     events: list[Event] = []
     if problems := check_rows(
@@ -346,7 +348,7 @@ def read_verified_events(folder: Path) -> list[Event]:
             f"The journal of {folder.name} was changed or damaged after it was written: "
             f"{problems[0]}.",
             safe="Nothing was changed, and the events before it are intact.",
-            todo=f"Keep the folder and look at it with: labapp sessions verify {folder.name}",
+            todo=f"Keep the folder, and examine it with: labapp sessions verify {folder.name}",
         )
     return events
 

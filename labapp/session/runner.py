@@ -582,7 +582,7 @@ def days_of(private: Path, study: str, participant: str) -> int:
             )
     except (OSError, sqlite3.Error) as error:
         raise BundleError(
-            f"The number of days by which the dates of {participant} are shifted cannot be "
+            f"The number of days by which the dates of {participant} are shifted could not be "
             f"written to {path} ({error}).",
             safe="No bundle was made.",
             todo="Make sure that you may write there, or choose another folder (--private).",

@@ -52,15 +52,16 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
     for stimulus_set in sets:
         if (other := sets_by_id.setdefault(stimulus_set.id, stimulus_set)) is not stimulus_set:
             raise StimuliError(
-                f"{other.folder} and {stimulus_set.folder} are two stimulus sets that call "
-                f"themselves {stimulus_set.id!r}.",
+                f"The stimulus sets {other.folder} and {stimulus_set.folder} both have the id "
+                f"{stimulus_set.id!r}.",
                 safe="No session was opened.",
-                todo="Give one of them another id, because records distinguish sets by it.",
+                todo="Give one of them another id, because records use it to distinguish sets.",
             )
         content = library.read_bytes(stimulus_set.folder / library.MANIFEST)
         if hashlib.sha256(content).hexdigest() != stimulus_set.sha256:
             raise StimuliError(
-                f"The stimulus set {stimulus_set.id!r} was changed while the session was opened.",
+                f"The stimulus set {stimulus_set.id!r} was changed while the session was being "
+                "opened.",
                 safe="No session was opened.",
                 todo="Start again.",
             )
@@ -162,7 +163,7 @@ def _sets(
     if missing:
         raise StimuliError(
             f"{lacking} pictures of {home.path.name} are missing or damaged, and the stimulus "
-            f"set {missing[0]!r} they came from is not here, or was changed.",
+            f"set {missing[0]!r} from which they came is missing or was changed.",
             safe="What was recorded is untouched.",
             todo=f"Restore the session's folder {gallery.FOLDER} or the stimulus set, and resume "
             "it again.",

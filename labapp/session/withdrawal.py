@@ -181,8 +181,8 @@ def withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRep
         except LabappError as error:
             raise type(error)(
                 error.what,
-                safe=f"{participant} has withdrawn, and none of their sessions counts any more. "
-                f"{name} is still there.",
+                safe=f"{participant} has withdrawn, and none of their sessions count any more. "
+                f"{name} still exists.",
                 todo=f"{error.todo} Then: labapp sessions withdraw {name}".strip(),
             ) from error
     homes = [home for home in sessions_of(study.parent, study.name) if home.path.is_dir()]
@@ -256,9 +256,9 @@ def _withdraw(folder: Path, private_root: Path, *, delete: bool) -> WithdrawalRe
         refuse_open(folder)
         if place := exports.running(study, folder.name) or leftovers.under_way(study, folder.name):
             raise SessionBusy(
-                f"Something from {folder.name} is being written to {place} right now.",
+                f"Data from {folder.name} are being written to {place} right now.",
                 safe="Nothing was deleted yet.",
-                todo="Withdraw it again when this has finished.",
+                todo="Withdraw the session again when this has finished.",
             )
         # What a killed export left holds the data, too.
         cleared = exports.clear(study) + _clear_leftovers(study)
@@ -340,7 +340,7 @@ def _forget_waveforms(folder: Path) -> None:
             with closing(WavSamples(files.open_file(path, follow=False))) as samples:
                 forget(samples)
         except (OSError, ValueError) as error:
-            _log.warning("What the cache has of %s was not removed: %s", path.name, error)
+            _log.warning("The cached data of %s were not removed: %s", path.name, error)
 
 
 def _find_handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ...]]:
@@ -368,7 +368,7 @@ def _refuse_renamed(name: FolderName, planned: Event) -> None:
         raise RecordError(
             f"The session folder {name} was renamed: its journal belongs to participant "
             f"{whose[0]}, session {whose[1]}.",
-            todo="Give the folder its old name back, and then withdraw the session.",
+            todo="Change the folder's name back to what it was, and then withdraw the session.",
         )
 
 
@@ -378,7 +378,7 @@ def _rename(folder: Path, leaving: Path) -> None:
     except OSError as error:
         raise DataFolderError(
             f"{folder} cannot be deleted ({error.strerror or error}).",
-            safe="Nothing of it was deleted yet.",
+            safe="Nothing in it has been deleted yet.",
             todo="Close programs that have its files open, make sure that you may write there, "
             "and withdraw it again.",
         ) from error
@@ -398,7 +398,7 @@ def _write_down(study: Path, left: Withdrawal) -> None:
     except OSError as error:
         why = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
         raise DataFolderError(
-            f"The withdrawal of {left.folder} cannot be written to {path} ({why}).",
+            f"The withdrawal of {left.folder} could not be written to {path} ({why}).",
             safe="Its participant's label stays taken.",
             todo="Free some space, or make sure that you may write there, and withdraw it again.",
         ) from error
@@ -411,8 +411,8 @@ def _remove(leaving: Path) -> None:
         raise DataFolderError(
             f"Not all of {leaving} could be deleted ({error.strerror or error}).",
             safe="The withdrawal is recorded, and the session is no longer listed.",
-            todo="Close programs that have its files open, and withdraw it again: it continues "
-            "where it stopped.",
+            todo="Close programs that have its files open, and withdraw the session again; the "
+            "withdrawal continues where it stopped.",
         ) from error
 
 
@@ -432,7 +432,7 @@ def decide_by_hand(folder: Path, included: bool, reason: str) -> tuple[Decision,
     line = _over(folder)
     before = decisions(folder.parent).get(folder.name)
     if before is not None and (before.included, before.reason) == (included, reason):
-        raise UsageError(f"{folder.name} is already {before.verdict} by hand, with this reason.")
+        raise UsageError(f"{folder.name} is already {before.verdict} by hand, for this reason.")
     decision = decide(folder, included, reason)
     lines: list[str] = [Message(f"decided_{decision.verdict}", folder=folder.name)]
     if included and line.not_counted:
@@ -509,8 +509,8 @@ def _check_tag(given: str) -> str:
     if not tag or len(tag) > LONGEST_TAG or tag in (NO_PHASE, SIMULATED) or set(tag) & set(",;"):
         raise UsageError(
             f"{given!r} is not a tag.",
-            todo=f"Write 1 to {LONGEST_TAG} characters without , and ;, but not {NO_PHASE} or "
-            f"{SIMULATED}.",
+            todo=f"Use 1 to {LONGEST_TAG} characters, without commas and semicolons, but not "
+            f"{NO_PHASE} or {SIMULATED}.",
         )
     return tag
 
@@ -534,14 +534,15 @@ def _over(folder: Path, *, running: bool = False) -> SessionSummary:
     line = summary(folder)
     if line.state == "running" and not running:
         raise SessionBusy(
-            f"{folder.name} is running.", todo="Decide when it is over and its window is closed."
+            f"{folder.name} is running.",
+            todo="Decide when the session has ended and its window is closed.",
         )
     if line.withdrawn:
         raise RecordError(
             f"The participant of {folder.name} withdrew, so it does not count in any case.",
         )
     if line.problem:
-        raise RecordError(line.problem, todo="Repair it: labapp sessions recover.")
+        raise RecordError(line.problem, todo="Repair the session: labapp sessions recover.")
     return line
 
 
@@ -606,10 +607,10 @@ def _carry(folder: Path, goal: Path) -> None:
     except OSError as error:
         raise DataFolderError(
             f"{folder.name} could not be moved to {goal.parent} ({error.strerror or error}).",
-            safe="Nothing of it is lost.",
+            safe="Nothing in it is lost.",
             todo="Close programs that have its files open, make sure that both folders are on "
-            "one disk and that you may write there, and move it again: it continues where "
-            "it stopped.",
+            "one disk and that you may write there, and move the session again; the move "
+            "continues where it stopped.",
         ) from error
     for log in OF_SESSIONS:
         forget_comments(folder, log)
@@ -637,7 +638,7 @@ def _refuse_taken(folder: Path, goal: Path, planned: SessionPlanned) -> None:
         raise ParticipantTaken(
             f"The participant {planned.participant} of {goal.parent.name} withdrew.",
             safe="Nothing was moved.",
-            todo="A label is never given to somebody else.",
+            todo="A label is never given to a second person.",
         )
 
 

@@ -53,7 +53,7 @@ def find_rule_problems(stages: AdaptiveStages) -> Mapping[str, str]:
     if rule is None:
         return {}
     if len(levels) < 2 and not isinstance(rule, Criterion):
-        what = f"found {rule.method}; allowed: criterion, for there is only one level here"
+        what = f"found {rule.method}; allowed: criterion, because there is only one level here"
         return {"method": what}
     return rule.problems(Levels(levels, rule.scale))
 

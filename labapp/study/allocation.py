@@ -128,7 +128,8 @@ class Rule(ABC):
             f"{study} is full: each condition has {each} participants, included or still running.",
             safe="Recorded sessions are untouched, and no session was started.",
             todo=f"`labapp studies show {study}` shows who occupies the places. An interrupted "
-            "session frees its place when it is resumed and ended, or withdrawn.",
+            "session frees its place when it is resumed and ended, or when it is "
+            "withdrawn.",
         )
 
 
@@ -240,7 +241,7 @@ class Slots(Rule):
         slots = (str(Slot(emptiest, number)) for number in count(1))
         return (next(slot for slot in slots if not counts.get(slot)),)
 
-    naming = "Name one of them, or one of its slots, with the number at the end, such as #3."
+    naming = "Give one of them, or one of its slots with the number at the end, such as #3."
 
     def at_order(self, condition: str | None, number: int) -> str | None:
         cell = self.cells[0] if condition is None else self.cell_of(condition)

@@ -83,8 +83,8 @@ def _design(
         if study.assignment:
             problem(
                 ("assignment",),
-                f"line {located.line(('design',))} has a design: define in only one of them who "
-                "gets what",
+                f"line {located.line(('design',))} already has a design; define who gets what "
+                "in only one of them",
             )
         for place, item in walk_items(study.flow):
             stages = item.task_stages()
@@ -98,7 +98,7 @@ def _design(
     for index, hypothesis in enumerate(() if partial.lacks("flow") else study.hypotheses):
         if hypothesis.test is not None and hypothesis.test not in tests:
             known = ", ".join(tests) or "none"
-            what = f"no task of the study has a test {hypothesis.test!r}; there are: {known}"
+            what = f"none of the study's tasks has a test {hypothesis.test!r}; there are: {known}"
             problem(("hypotheses", index, "test"), what)
     wrong = contradictions(
         study.design, study.analysis, study.hypotheses, study.factor_levels, partial.lacks
@@ -156,8 +156,8 @@ def _only_if(
         line = located.line((*origin.get(place, place), "only_if", *leaf.place))
         if is_answer(name):
             if item.first_only or item.inside():
-                what = f"an answer ({name}) decides here, and cannot"
-                todo = "Name a variable, or put the condition on the items inside."
+                what = f"this cannot depend on an answer ({name})"
+                todo = "Use a variable, or put the condition on the items inside."
                 yield StudyError.at(path, line, "only_if", what, todo)
             continue
         if name not in values:
@@ -328,9 +328,11 @@ def part_faults(
 def _find_name_faults(item: Item, study: Study) -> Iterator[str]:
     """What is wrong with the name of an item's results."""
     if item.name is not None and not _results_of(item):
-        yield "found a name; allowed: with stages or a practice whose answers are right or wrong"
+        yield "found a name; allowed: only for stages or a practice with right and wrong answers"
     if item.name in {asked for each in items_of(study.flow) for asked in each.instruments()}:
-        yield f"found {item.name!r}; allowed: a name that no questionnaire of the flow has"
+        yield (
+            f"found {item.name!r}; allowed: a name that is not used by a questionnaire in the flow"
+        )
 
 
 def _results_of(item: Item) -> frozenset[str]:
@@ -397,7 +399,7 @@ def _faults(
             if is_answer(name):
                 told = _of_another(instrument.id, name, leaf.wanted, place.before, instruments)
             elif name in own:
-                clash = f"{name} is an item and a variable of the study: rename the item"
+                clash = f"{name} is both an item and a variable of the study; rename the item"
                 told = iter([clash] if name in place.names() else [])
             else:
                 told = _of_variable(leaf, place, own)
@@ -410,7 +412,7 @@ def _faults(
             if not any(is_answer(name) or name in own for name in names({key: wanted}))
         }
         if not impossible and not any(holds(variables, scope) for scope in place.scopes):
-            yield ("items", index, "only_if"), "nobody who is asked has all of these together"
+            yield ("items", index, "only_if"), "nobody who is asked can have all of these together"
 
 
 def _of_variable(leaf: Leaf, place: _QuestionnairePlace, own: list[str]) -> Iterator[str]:
@@ -444,11 +446,11 @@ def _of_another(
         return  # told by the questionnaire itself
     if of not in before:
         earlier = ", ".join(before) or "none"
-        yield f"nothing called {of!r} is asked before it; before it are asked: {earlier}"
+        yield f"nothing called {of!r} is asked before it; asked earlier: {earlier}"
         return
     if (results := before[of]) is not None:
         if wanted is None:
-            yield f"{name} is no answer and cannot be shown"
+            yield f"{name} is not an answer and cannot be shown"
         elif own not in results:
             yield f"{of} has no result {own!r}; it has: {', '.join(sorted(results))}"
         else:
@@ -465,9 +467,9 @@ def _of_another(
     if wanted is not None:
         yield from never(name, item, wanted)
     elif item.repeat is not None:
-        yield f"{name} is asked once for each stage; name an item that is asked once"
+        yield f"{name} is asked once for each stage; use an item that is asked only once"
     elif item.parts() != (item,):
-        yield f"the answer has several parts; name one, such as {of}.{item.parts()[0].id}"
+        yield f"the answer has several parts; use one of them, such as {of}.{item.parts()[0].id}"
 
 
 def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Path_, str]]:
@@ -484,7 +486,7 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         if rounds := min(map(len, _rounds_of_all(study, variable)), default=0):
             yield from (((*place, *at), what) for at, what in item.interruption_faults(rounds))
         if variable in around(study, place):
-            yield (*place, "each"), f"it stands within another `each: {variable}`"
+            yield (*place, "each"), f"it is inside another `each: {variable}`"
         if design is not None and variable not in brought:
             what = f"{variable!r} is not a factor within participants with levels of its own"
             yield (*place, "each"), f"{what}; there are: {', '.join(brought) or 'none'}"
@@ -492,7 +494,10 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
         return
     cells = [allocation.cell_name(cell) for cell in design.cells]
     if again := next((cell for cell in cells if cells.count(cell) > 1), None):
-        yield ("design", "between"), f"two cells are both called {again!r}: name levels otherwise"
+        yield (
+            ("design", "between"),
+            (f"two cells are both called {again!r}; give the levels different names"),
+        )
     for index, factor in enumerate(factors if flow_is_whole else ()):
         at: Path_ = ("design", "within", index)
         if factor == MODEL:
@@ -501,7 +506,13 @@ def design_faults(study: Study, flow_is_whole: bool = True) -> Iterator[tuple[Pa
             faults = by_group.faults(None, allocation.models_met(study)) if by_group else ()
             yield from ((("design", "orders", MODEL, *at), what) for at, what in faults)
         elif factor not in gone_through:
-            yield at, f"nothing in the flow goes through {factor}: write `each: {factor}` there"
+            yield (
+                at,
+                (
+                    f"nothing in the flow runs through the levels of {factor}; write `each: "
+                    f"{factor}` there"
+                ),
+            )
 
 
 def _rounds_of_all(study: Study, variable: str) -> Iterator[Sequence[Scope]]:
@@ -519,13 +530,13 @@ def _models(study: Study) -> Iterator[str]:
         return  # an unknown variable in braces, which is told where it stands
     names = {cell: ", ".join(sorted(models)) for cell, models in by_cell.items()}
     if not any(names.values()):
-        yield "no stages of the flow list models"
+        yield "no stages in the flow list models"
         return
     first = next(iter(by_cell))
     for cell, models in names.items():
         if models != names[first]:
             yield (
-                f"everybody must meet every model, but for {cell} these are {models or 'none'}, "
+                f"everybody must see every model, but for {cell} these are {models or 'none'}, "
                 f"and for {first} {names[first] or 'none'}"
             )
             return
@@ -568,7 +579,7 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
             ("design",),
             (
                 f"Stages list {len(models)} models, but `within` does not name `model`, so "
-                "everybody meets them in the listed order."
+                "everybody sees them in the listed order."
             ),
         )
     if design.sizes is None:
@@ -577,8 +588,9 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         yield (
             ("design", "per_cell"),
             (
-                "`assign: number` does not know about other sessions. It does not show when a "
-                "cell is full, and a replacement participant gets the slot of a new number."
+                "`assign: number` does not take other sessions into account. It does not show "
+                "when a cell is full, and a replacement participant gets the slot of a new "
+                "number."
             ),
         )
     drawn = {factor: n for factor, n in sizes.items() if factor not in design.orders}
@@ -590,8 +602,8 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         nearest = f"{below} or {below + rows}" if below else f"{rows}"
         what = (
             f"{wanted} participants per cell do not fully balance the {n} levels of {factor}: "
-            f"order {design.order} needs a multiple of {rows}, such as {nearest}. With {wanted}, "
-            "a level can have a position at most once more often than another level."
+            f"order {design.order} needs a multiple of {rows}, such as {nearest}. With "
+            f"{wanted}, a level is in a position at most once more often than another level."
         )
         yield ("design", "per_cell"), what
 
@@ -634,7 +646,7 @@ def contradictions(
         if name in names[:index]:
             yield (
                 ("analysis", "contrasts", index, "name"),
-                f"{name!r} is the name of another contrast: each needs a name of its own",
+                f"{name!r} is already the name of a contrast; give each its own name",
             )
     known = ", ".join(map(repr, names)) or "none"
     names_known = not lacks("analysis", "contrasts")
@@ -664,8 +676,8 @@ def contradictions(
         if whole and design is not None and len(factors) > 1 and untested:
             terms = ", ".join(f"[{name}]" for name in factors)
             what = (
-                "with several factors a hypothesis needs the contrast or the term that tests it: "
-                f"`contrast`, or `term` as one of {terms} or their interaction "
+                "with several factors a hypothesis needs the contrast or the term that tests "
+                f"it: `contrast`, or `term` as one of {terms} or their interaction "
                 f"[{', '.join(factors[:2])}]"
             )
             yield place, what
@@ -673,7 +685,7 @@ def contradictions(
         if unnamed and hypothesis.direction != "two-sided":
             yield (
                 (*place, "direction"),
-                f"{hypothesis.direction!r} belongs to a contrast, but none is named",
+                f"{hypothesis.direction!r} belongs to a contrast, but no contrast is given",
             )
         of_outcome = analysis.smallest_of(hypothesis.outcome)
         if hypothesis.direction == "equivalent" and not (

@@ -94,14 +94,14 @@ def check(assignment: Mapping[str, ByNumber | Cells]) -> None:
     """Raises ValueError where names clash or more cells are drawn than there are."""
     drawn = [name for name, rule in assignment.items() if isinstance(rule, Cells)]
     if len(drawn) > 1:
-        raise ValueError(f"one drawn variable at most; there are {' and '.join(drawn)}")
+        raise ValueError(f"at most one drawn variable; there are {' and '.join(drawn)}")
     for rule in assignment.values():
         if isinstance(rule, Cells) and rule.draw > len(rule.cells):
-            raise ValueError(f"a draw of at most {len(rule.cells)}, as many as there are cells")
+            raise ValueError(f"a draw of at most {len(rule.cells)}, the number of cells")
     variables = names(assignment)
     for name in variables:
         if name in RESERVED or variables.count(name) > 1:
-            raise ValueError(f"names that are not taken; {name!r} is")
+            raise ValueError(f"names that are not in use; {name!r} is")
 
 
 def names(assignment: Mapping[str, ByNumber | Cells]) -> list[str]:
@@ -199,11 +199,14 @@ class OrderByGroup(Strict):
         for level, order in self.orders.items():
             if known is not None and level not in known:
                 told = ", ".join(known)
-                yield ("orders", level), f"{level!r} is no level of {self.by}; there are: {told}"
+                yield ("orders", level), f"{level!r} is not a level of {self.by}; there are: {told}"
             own = [str(name) for name in order]
             if wanted and sorted(own) != sorted(wanted):
                 told = ", ".join(wanted)
-                yield ("orders", level), f"found {', '.join(own)}; allowed: each once of: {told}"
+                yield (
+                    ("orders", level),
+                    (f"found {', '.join(own)}; allowed: each of these once: {told}"),
+                )
         for level in known or ():
             if level not in self.orders:
                 yield ("orders",), f"there is no order for {self.by}: {level}"
@@ -289,7 +292,7 @@ def draw_state(
     if sampling == "prior":
         draw = prior_of(space)
         if draw is None:
-            raise ValueError(f"{model} has no prior to draw from")
+            raise ValueError(f"{model} has no prior from which to draw")
         return space.snap(draw(rng))
     # Uniform within the limits: for representations without a sample (InfoGAN).
     return space.snap(
@@ -305,5 +308,5 @@ def draw_state(
 def sample_of(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.float32]:
     """The held-out sample. Raises ValueError where there is none."""
     if sample is None or len(sample) == 0:
-        raise ValueError(f"{model} has no held-out sample to draw from")
+        raise ValueError(f"{model} has no held-out sample from which to draw")
     return sample

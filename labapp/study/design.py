@@ -146,8 +146,8 @@ class Design(Strict):
             _free(name)
             if name in (MODEL, SESSION):
                 raise ValueError(
-                    f"a factor of another name; {name!r} is met within participants, or in models "
-                    "that hold a factor in braces"
+                    f"a factor with a different name; {name!r} is met within participants, or "
+                    "through models with a factor in braces"
                 )
             refuse_again([str(level) for level in levels], (name,))
         return between
@@ -165,11 +165,11 @@ class Design(Strict):
                     )
                 continue
             if len(factor) != 1:
-                raise ValueError("each factor as an item of the list of its own")
+                raise ValueError("each factor as a separate item of the list")
             ((name, levels),) = factor.items()
             _free(name)
             if name in (MODEL, SESSION):
-                raise ValueError(f"`{name}` without levels: they are told elsewhere")
+                raise ValueError(f"`{name}` without levels, because they are given elsewhere")
             refuse_again([str(level) for level in levels], (index, name))
         names = [factor if isinstance(factor, str) else next(iter(factor)) for factor in within]
         refuse_again(names)
@@ -179,12 +179,15 @@ class Design(Strict):
     def _possible(self) -> Self:
         if self.needed_sessions is not None and self.needed_sessions > len(self.sessions):
             raise ValueError(
-                f"at most {len(self.sessions)} as `needed_sessions`: there are not more `sessions`"
+                f"at most {len(self.sessions)} as `needed_sessions`, because there are no more "
+                "`sessions`"
             )
         if both := sorted(self.between.keys() & self.within_levels.keys()):
             raise ValueError(f"each factor either between or within; {both[0]!r} is both")
         if other := sorted({*self.by_moderator} - self.between.keys()):
-            raise ValueError(f"factors of `between` as `by_moderator`; {other[0]!r} is none")
+            raise ValueError(
+                f"factors of `between` as `by_moderator`; {other[0]!r} is not one of them"
+            )
         return self
 
     @model_validator(mode="after")
@@ -195,7 +198,7 @@ class Design(Strict):
             at: Path_ = ("orders", factor)
             if factor not in within:
                 known = ", ".join(within) or "none"
-                wrong[at] = f"{factor!r} is no factor within participants; allowed: {known}"
+                wrong[at] = f"{factor!r} is not a factor within participants; allowed: {known}"
             elif order.by not in self.between:
                 known = ", ".join(self.between) or "none"
                 wrong[(*at, "by")] = f"found {order.by!r}; allowed: factors of between: {known}"
@@ -227,7 +230,10 @@ class Design(Strict):
         used = {id(self._line_of(cell)) for cell in self.cells}
         idle = [index for index, line in enumerate(self.per_cell) if id(line) not in used]
         if idle:
-            what = "found a line that no cell needs, for those before it fit; allowed: others"
+            what = (
+                "found a line that no cell needs, because the lines before it already "
+                "match; allowed: other lines"
+            )
             raise faults_at({("per_cell", idle[0]): what})
         return self
 
@@ -267,7 +273,7 @@ class Design(Strict):
 
 def _free(name: str) -> None:
     if name in RESERVED | {"slot"}:
-        raise ValueError(f"a factor of another name; {name!r} is taken")
+        raise ValueError(f"a factor with a different name; {name!r} is already in use")
 
 
 class ExcludeRule(Strict):
@@ -326,7 +332,7 @@ class ExcludeRule(Strict):
         asked = [key for key in ("item", "score") if key in given]
         if len(of_itself) + len(asked) != 1:
             raise ValueError(
-                "one thing that is judged: item, score, when, median_response_s_below, "
+                "exactly one criterion: item, score, when, median_response_s_below, "
                 "median_response_s_above, completion_rate_below, failed_checks_above or "
                 "interrupted_s_above"
             )

@@ -172,7 +172,9 @@ def _choose_language(path: Path, located: Located, language: str | None) -> Iter
     several = located.value.get("languages")
     if several is not None and "language" in located.value:
         line = located.line(("language",))
-        what = f"line {located.line(('languages',))} has `languages`, of which the first is meant"
+        what = (
+            f"line {located.line(('languages',))} has `languages`, and the first of these is used"
+        )
         yield StudyError.at(path, line, "language", what, "Leave out `language`.")
         del located.value["language"]
     if language is not None:
@@ -345,10 +347,10 @@ class _Reader:
             after = self.located.line(("language",) if "language" in self.located.value else ())
             self._fault(
                 after,
-                f"{name} is in the study's folder, and the study does not say that the words "
-                "of its screens are its own",
-                f'Add the line `words: ["{template}"]`, or delete the file: participants then '
-                "get the words that come with labapp.",
+                f"{name} is in the study's folder, but the study does not say that it uses its "
+                "own words on the screens",
+                f'Add the line `words: ["{template}"]`, or delete the file. Participants '
+                "then see the words that come with labapp.",
             )
         return True
 
@@ -388,7 +390,7 @@ class _Reader:
             what = f"the character {character} is not allowed"
             todo = "Delete it."
             if not content.strip(b"\0"):
-                what, todo = "it holds nothing but zero bytes", "Have it synchronised again."
+                what, todo = "it contains only zero bytes", "Have it synchronised again."
             self.errors.append(StudyError.at(self.places[name], line, "", what, todo))
         if content is not None and not pages(decode_text(content)):
             what = f"the text {name!r} is empty"
@@ -429,9 +431,9 @@ class _Reader:
                             path,
                             parse_yaml(path, content).line(("id",)),
                             "id",
-                            f"found {called!r}, and the file is called {instrument!r}",
-                            f"Write `id: {instrument}`, or call the file {called}.yaml and name "
-                            "it so in the study.",
+                            f"found {called!r}, but the file is called {instrument!r}",
+                            f"Write `id: {instrument}`, or rename the file to {called}.yaml and "
+                            "use that name in the study.",
                         )
                     )
                 if fell_back:
@@ -479,17 +481,17 @@ class _Reader:
             todo = "Put it into the study's folder, and name it relative to the study file."
             fault(f"the {noun} {name!r} is outside the study's folder", todo)
         elif "\\" in name:
-            fault(f"{name!r} is a path with a backslash", "Write / instead, on Windows too.")
+            fault(f"{name!r} is a path with a backslash", "Write / instead, even on Windows.")
         else:
             path = self.places[name] = self._place(name, name)
             folder = path.parents[len(Path(name).parts) - 1]
             if not self.recorded and (near := find_misnamed(folder, name)):
-                fault(f"the {noun} {name!r} is not there", _suggest_renaming(*near)[1])
+                fault(f"the {noun} {name!r} does not exist", _suggest_renaming(*near)[1])
                 return
             try:
                 content = reading.content(path, media.LARGEST)
             except FileNotFoundError:
-                fault(f"the {noun} {name!r} is not there", f"Put {named} at {path}.")
+                fault(f"the {noun} {name!r} does not exist", f"Put {named} at {path}.")
                 return
             except OSError as error:
                 todo = f"Put {named} of at most 20 MB at {path}."
@@ -514,15 +516,15 @@ class _Reader:
         if Path(name).is_absolute() or PureWindowsPath(name).drive or ".." in Path(name).parts:
             fault(
                 f"{name!r} points outside the study's folder",
-                "Name texts and instruments relative to the study file, without '..'.",
+                "Give texts and instruments relative to the study file, without '..'.",
             )
             return None
         if re.search(r"[\\\n\r\t]", name):
-            fault(f"{written!r} is a path with a backslash", "Write / instead, on Windows too.")
+            fault(f"{written!r} is a path with a backslash", "Write / instead, even on Windows.")
             return None
         if texts.near_names(name):
             fault(
-                f"a brace is missing in {written!r}, or what is between them is not a name",
+                f"a brace is missing in {written!r}, or the text between the braces is not a name",
                 "Correct it.",
             )
             return None
@@ -530,7 +532,7 @@ class _Reader:
         if self.packaged or path != self.path.parent / name or written in self.shipped:
             self.from_package.add(name)
         elif not self.recorded and (near := find_misnamed(self.path.parent, name)):
-            fault(f"the file {name!r} is not there", _suggest_renaming(*near)[1])
+            fault(f"the file {name!r} does not exist", _suggest_renaming(*near)[1])
             return None
         try:
             content = reading.content(path, LARGEST)
@@ -539,7 +541,7 @@ class _Reader:
             fault(f"the file {name!r} is not UTF-8 text", f"Save {path} as UTF-8.")
             return None
         except FileNotFoundError:
-            fault(f"the file {name!r} is not there", self._missing(name, written))
+            fault(f"the file {name!r} does not exist", self._missing(name, written))
             return None
         except OSError as error:
             fault(
@@ -588,7 +590,9 @@ class _Reader:
             key = next((key for key in fields if getattr(owner, key) == written), "intro")
             line = self.located.line(place)
             instead = f"add `{key}: {shipped}` to `{item.key}` in line {line}"
-            instead += ", or the line `unnamed_texts: shipped` for all texts that are named nowhere"
+            instead += (
+                ", or the line `unnamed_texts: shipped` for all texts that are not given anywhere"
+            )
         return f"{put_back} To use the one that comes with labapp instead, {instead}."
 
     def check_shipped_names(self, as_written: Located) -> None:
@@ -606,12 +610,15 @@ class _Reader:
                 own[text] = as_written.line(place)
         for name, line in self.shipped.items():
             if name not in texts | asked:
-                what = f"`{SHIPPED}` names no text and no questionnaire here"
-                self._fault(line, what, f"Only texts and questionnaires begin with `{SHIPPED}`.")
+                what = f"`{SHIPPED}` is neither a text nor a questionnaire here"
+                self._fault(
+                    line, what, f"Only texts and questionnaires can begin with `{SHIPPED}`."
+                )
             elif name in own:
                 self._fault(
                     line,
-                    f"it takes {name!r} as shipped, and line {own[name]} takes the study's own",
+                    f"this line uses {name!r} as shipped, but line {own[name]} uses the study's "
+                    "own",
                     f"Rename the study's own file, or write `{SHIPPED}…` in both lines.",
                 )
             if self.recorded or self.packaged:
@@ -623,7 +630,7 @@ class _Reader:
                 todo = f"Write `{written}` in line {line} to use that file, or delete the file."
                 if self.located.line_of_text(name) is None:
                     todo = "Delete the line to use that file, or delete the file."
-                what = f"it takes a shipped file, and {file} in the study's folder is not used"
+                what = f"it uses a shipped file, so {file} in the study's folder is not used"
                 self._fault(line, what, todo)
 
 
@@ -632,7 +639,7 @@ def _suggest_renaming(present: Path, wanted: Path) -> tuple[str, str]:
     if in_cloud(present):
         todo = f"It is still in the cloud ({present.name}): download it, then check again."
         return "it is not on this computer", todo
-    what = "its name is not quite the one that is looked for"
+    what = "its name differs slightly from the one given"
     return what, f"Rename {present} to {wanted.name}."
 
 

@@ -97,7 +97,8 @@ class LoadedStudy:
         if name not in self.files:
             raise StudyError(
                 f"{self.path}: the text {name} is shown, but nothing in the study names it.",
-                todo="The task that shows it must give its name in `texts` of its items or stages.",
+                todo="The task that shows it must give its name in the `texts` of its items or "
+                "stages.",
             )
         return decode_text(self.files[name])
 
@@ -302,7 +303,7 @@ def in_language_of(loaded: LoadedStudy, language: str) -> LoadedStudy:
         raise UsageError(
             f"The study {study.id!r} is not in {language!r}; it is in: {', '.join(there)}.",
             safe="Nothing was started.",
-            todo="Use one of these, or translate the study and name all languages in it: "
+            todo="Use one of these, or translate the study and list all its languages: "
             f"`languages: [{', '.join((*there, language))}]`.",
         )
     return load(loaded.path, language)

@@ -208,7 +208,7 @@ def find_fault(name: str, content: bytes, *, shown: bool = True) -> tuple[str, s
     except ValueError as error:
         return f"the picture {name!r} is not {NAMED}: {error}", "Save it again as PNG or JPEG."
     if suffix not in FORMATS.get(kind, ()):
-        what = f"the picture {name!r} is a {kind} file with another ending"
+        what = f"the picture {name!r} is a {kind} file with a different ending"
         stem = PurePosixPath(name).stem
         return what, f"Rename it to {stem}{FORMATS[kind][0]}, and use that name here."
     return None

@@ -121,7 +121,7 @@ def _not_sent(loaded: LoadedStudy) -> list[str]:
     policy = loaded.study.recording.lsl
     if policy == "off" or (problem := lsl.problem()) is None:
         return []
-    follows = "no session begins" if policy == "required" else "its sessions send no events"
+    follows = "no session begins" if policy == "required" else "its sessions will not send events"
     return [f"On this computer {follows} (recording.lsl: {policy}). {problem.what} {problem.todo}"]
 
 
@@ -143,8 +143,8 @@ def _unheard(loaded: LoadedStudy) -> Iterator[str]:
     items = list(items_of(loaded.study.flow))
     if any(item.talks for item in items) and not any(item.consents for item in items):
         yield (
-            "The study has an interview but no consent form. Make sure that participants sign a "
-            "form that mentions the interview and the recording of their voice."
+            "The study has an interview but no consent form. Make sure that participants sign "
+            "a form that mentions the interview and the recording of their voices."
         )
 
 
@@ -154,7 +154,7 @@ def _nobody_counts(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Study
     solvable = max((sum(part.solvable for part in plan.parts) for plan in plans), default=0)
     if needed > solvable:
         what = (
-            f"nobody would count: it is {needed}, but the stages ask only {solvable} questions "
+            f"nobody would count: it is {needed}, but the stages have only {solvable} questions "
             "that can be solved"
         )
         yield _fault(loaded, ("inclusion", "min_solved"), what, f"Give at most {solvable}.")
@@ -205,8 +205,8 @@ def _compare_solving_rules(plans: Sequence[Plan]) -> Iterator[str]:
     if len(rules) > 1:
         yield (
             f"Questions are solved by different rules ({told}). A difference between these "
-            "models in completion_rate or response time may come from the rules. To compare the "
-            "models, give their stages the same `distance` and `target_alignment`."
+            "models in completion_rate or response time may be due to the rules. To compare "
+            "the models, give their stages the same `distance` and `target_alignment`."
         )
 
 
@@ -225,8 +225,8 @@ def _find_unused_factors(loaded: LoadedStudy) -> Iterator[StudyError]:
     for factor in () if design is None else design.between:
         if design and factor not in (*design.by_moderator, *read) and f'"{factor}":' not in used:
             what = (
-                f"nothing in the session depends on {factor}: no `only_if` names it, and no text "
-                f"or model has {{{factor}}} in it"
+                f"nothing in the session depends on {factor}: it is in no `only_if`, and no "
+                f"text or model contains {{{factor}}}"
             )
             todo = (
                 "Leave it out. Or, if the moderator carries it out, add `by_moderator: "
@@ -249,8 +249,8 @@ def _unknown_related(loaded: LoadedStudy) -> Iterator[StudyError]:
             hint = f" (did you mean {meant[0]!r}?)" if meant else ""
             what = f"there is no study {name!r} here{hint}"
             todo = (
-                "Name one that exists, or put its file next to this one or in a folder next to "
-                "its own."
+                "Use a study that exists, or put its file next to this one or in a folder next "
+                "to its own."
             )
             yield _fault(loaded, ("related", index), what, todo)
 
@@ -412,7 +412,9 @@ def exclusion_faults(loaded: LoadedStudy, plans: Sequence[Plan]) -> Iterator[Stu
     for name, rule in loaded.study.exclude.items():
         at: Path_ = ("exclude", name)
         if name in OF_EVERY_STUDY:
-            yield _fault(loaded, at, f"{name!r} is a reason that every study has", "Rename it.")
+            yield _fault(
+                loaded, at, f"{name!r} is a reason that every study already has", "Rename it."
+            )
         conditions = {"only_if": rule.only_if, "when": rule.when}
         of_answers = (rule.item, rule.score, rule.failed_checks_above, *conditions.values())
         if has_unread(loaded) and any(criterion not in (None, {}) for criterion in of_answers):
@@ -437,14 +439,15 @@ def quota_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
         if not has_unread(loaded):
             yield from condition_faults(loaded, (*at, "when"), quota.when)
         if not any(is_answer(leaf.name) for leaf in leaves(quota.when)):
-            what = "it depends on no answer: the design's `per_cell` says how many each cell needs"
+            what = (
+                "it does not depend on an answer; the design's `per_cell` sets how many "
+                "participants each cell needs"
+            )
             yield _fault(
-                loaded, (*at, "when"), what, "Name an answer, as in `{people.used: often}`."
+                loaded, (*at, "when"), what, "Use an answer, as in `{people.used: often}`."
             )
         if quota.share is not None and not limits[name]:
-            what = (
-                "a share needs a total, but the design does not say how many participants it needs"
-            )
+            what = "a share needs a total, but the design does not set the number of participants"
             yield _fault(
                 loaded, (*at, "share"), what, "Write `at_most`, or `per_cell` in `design`."
             )
@@ -465,20 +468,22 @@ def condition_faults(
             wanted = leaf.wanted if isinstance(leaf.wanted, Mapping) else as_tuple(leaf.wanted)
             met = [each for each in possible if holds({"-": wanted}, {"-": each})]
             known = ", ".join(map(repr, possible))
-            faults = iter(() if met else [f"{leaf.name} is never so; it is one of: {known}"])
+            faults = iter(
+                () if met else [f"{leaf.name} never has this value; it is one of: {known}"]
+            )
         else:
             known = ", ".join((*variables, *asked)) or "none"
             kind = "item" if is_answer(leaf.name) else "variable"
             faults = iter([f"there is no {kind} {leaf.name!r}; there are: {known}"])
         for what in faults:
-            yield _fault(loaded, at, what, "Name one of these, with one of its values.")
+            yield _fault(loaded, at, what, "Use one of these, with one of its values.")
 
 
 def _resolve_measure(
     loaded: LoadedStudy, place: Path_, measure: str, known: Iterable[Called], kind: str
 ) -> Called:
     names = ", ".join(dict.fromkeys(name for _, name in known)) or "none"
-    unknown = f"no questionnaire of the flow has {kind} {measure!r}; there are: {names}"
+    unknown = f"no questionnaire in the flow has {kind} {measure!r}; there are: {names}"
     return resolve(loaded, place, measure, known, unknown, "Name one of these.")
 
 
@@ -497,7 +502,7 @@ def find_measured_faults(loaded: LoadedStudy) -> Iterator[StudyError]:
             yield error
             continue
         if (first := names.setdefault(of, name)) != name:
-            what = f"{name!r} is {first!r} again: each is measured once"
+            what = f"{name!r} is {first!r} again, but each is measured only once"
             yield _fault(loaded, place, what, "Leave one of them out.")
 
 
@@ -564,18 +569,18 @@ def _task(
         if not most and any(item.right is not None for item in items):
             return  # asked in a session that is not the first
         if not most:
-            what = "no questionnaire of the flow has an attention check"
-            todo = "Give an item `check: …` with the right answer."
+            what = "no questionnaire in the flow has an attention check"
+            todo = "Add `check: …` with the right answer to an item."
             yield _fault(loaded, (*at, key), what, todo)
         elif (rule.failed_checks_above or 0) >= most:
-            what = f"nobody would fail: checks that are asked: {most}"
+            what = f"nobody would fail; the number of checks that are asked is {most}"
             yield _fault(loaded, (*at, key), what, "Give a smaller number.")
         return
     parts = [part for plan in plans for part in plan.parts if part.measures]
     if not parts:
         yield _fault(loaded, (*at, key), "the flow has no stages with questions", "Leave it out.")
     elif key == "completion_rate_below" and not any(part.solvable for part in parts):
-        what = "no stage of the flow has questions that can be solved"
+        what = "no stage in the flow has questions that can be solved"
         yield _fault(loaded, (*at, key), what, "Leave it out.")
 
 

@@ -39,8 +39,8 @@ def participant_number(loaded: LoadedStudy, participant: str) -> int:
     if not LABEL.fullmatch(participant) or number is None or number < 1:
         example = loaded.study.participants.label(1)
         raise LabelRefused(
-            f"{participant!r} is not a participant of this study: its participants are named "
-            f"like {example}.",
+            f"{participant!r} is not a participant of this study, whose participants have "
+            f"labels like {example}.",
             todo=f"Use a label like {example} (the study file's participants.pattern).",
         )
     return number
@@ -81,7 +81,8 @@ def realise(
     session = study.first_session if session is None else session
     if not LABEL.fullmatch(session):
         raise LabelRefused(
-            f"{session!r} is not a session label.", todo="Use letters and digits only, like 1."
+            f"{session!r} is not a session label.",
+            todo="A session label may contain only letters and digits, for example 1.",
         )
     if why := find_name_problem(session):
         raise LabelRefused(
@@ -90,7 +91,8 @@ def realise(
     labels = [] if study.design is None else [str(label) for label in study.design.sessions]
     if labels and session not in labels:
         raise LabelRefused(
-            f"{session!r} is not a session of {study.id}: it has {', '.join(labels)}.",
+            f"{session!r} is not a session of {study.id}, which has these sessions: "
+            f"{', '.join(labels)}.",
             todo="Use one of these, or add it to `sessions` of the study's design.",
         )
     used = study.seed if seed is None else seed
@@ -374,8 +376,8 @@ class Planner:
         if file.about_accuracy and "accuracy" not in values:
             raise StudyError(
                 f"{self.loaded.path}: the questionnaire {instrument!r} asks about the accuracy "
-                "of an explained model, but the study has none.",
-                todo="Leave it out, or give the study stages that judge explanations.",
+                "of an explained model, but the study does not explain a model.",
+                todo="Remove it, or add stages to the study in which explanations are judged.",
             )
         items = file.sampled(
             file.item_ids(self.stages_in_all),

@@ -77,8 +77,8 @@ class Representations:
         if missing:
             keys = ", ".join(missing)
             raise StudyError(
-                f"{self.source}: neither the stage nor the card of the model {model!r} says: "
-                f"{keys}.",
+                f"{self.source}: these settings are neither in the stage nor on the card of the "
+                f"model {model!r}: {keys}.",
                 todo=f"Set {keys} in the stage, or under task: in the model's {CARD}.",
             )
         return {
@@ -103,8 +103,8 @@ def stage_fields(
     drawn = sampling or known.sampling
     if drawn == "prior" and prior_of(representations.space_of(model)) is None:
         raise StudyError(
-            f"{representations.source}: model {model!r}: sampling 'prior' is known for the ground "
-            "truth of Sinelines only.",
+            f"{representations.source}: model {model!r}: sampling 'prior' is possible only for "
+            "the ground truth of Sinelines.",
             todo="Use held_out, shuffled_pass or uniform.",
         )
     limit = stages.time_limit_min
@@ -163,8 +163,8 @@ def stage_models(stages: RepresentationStages, scope: Scope, planner: Planner) -
         if not MODEL_ID.fullmatch(model) or models.count(model) > 1:
             raise StudyError(
                 f"{planner.loaded.path}: {', '.join(stages.models)} with "
-                f"{', '.join(f'{k} = {v}' for k, v in scope.items())} names the model "
-                f"{model!r}, which is not a model's id or listed twice.",
+                f"{', '.join(f'{k} = {v}' for k, v in scope.items())} results in the model "
+                f"{model!r}, which is not the id of a model or is listed twice.",
                 todo="Correct models, or the values of the variables.",
             )
     study, seed = planner.study.id, planner.seed

@@ -55,7 +55,7 @@ def _number_in(pattern: str, label: str) -> int | None:
 
 def _some_phase(phase: str) -> str:
     if phase in (NO_PHASE, SIMULATED):
-        raise ValueError(f"another name: {phase!r} has a meaning of its own")
+        raise ValueError(f"another name, because {phase!r} has a special meaning")
     return phase
 
 
@@ -92,7 +92,7 @@ class Participants(Strict):
             raise ValueError("a Python format for one number, for example 'P{:02d}'") from error
         read = [_number_in(pattern, label) for label in labels]
         if not all(LABEL.fullmatch(label) for label in labels) or read != list(numbers):
-            raise ValueError("letters and digits with the number in them, like P01")
+            raise ValueError("letters and digits that include the number, like P01")
         if why := next(
             filter(None, map(find_name_problem, (pattern.format(n) for n in range(10)))), ""
         ):
@@ -387,7 +387,9 @@ class Study(Strict):
             prompts = recording.get("prompts")
             if isinstance(prompts, dict) and several:
                 if lacking := [str(other) for other in several if other not in prompts]:
-                    what = f"has no prompts in {lacking[0]!r}; allowed: some in each of `languages`"
+                    what = (
+                        f"has no prompts in {lacking[0]!r}; allowed: prompts in each of `languages`"
+                    )
                     raise faults_at({("recording", "prompts"): what})
                 fields = {**fields, "recording": {**recording, "prompts": prompts[language]}}
             elif not {"prompt", "prompts"} & recording.keys() and language.startswith("de"):
@@ -399,10 +401,10 @@ class Study(Strict):
     def _several(cls, languages: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         refuse_again(list(languages))
         if len(languages) == 1:
-            raise ValueError("two languages or more; say a single one with `language`")
+            raise ValueError("at least two languages; for a single language, use `language`")
         language = info.data.get("language")
         if languages and language is not None and language not in languages:
-            raise ValueError(f"languages among which {language!r} is")
+            raise ValueError(f"languages that include {language!r}")
         return languages
 
     @field_validator("flags")
@@ -416,7 +418,7 @@ class Study(Strict):
     @classmethod
     def _others(cls, related: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         if info.data.get("id") in related:
-            raise ValueError(f"other studies; {info.data['id']!r} is this one itself")
+            raise ValueError(f"other studies; {info.data['id']!r} is this study")
         return related
 
     @field_validator("flow")

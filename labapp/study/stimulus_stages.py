@@ -54,8 +54,8 @@ def check_kind(stimuli: StimulusSet, task: str, kind: Kind) -> None:
     if manifest.kind != kind:
         raise IncompatibleStimuliError(
             "stimuli",
-            f"the task {task} needs {kind}, and the stimulus set {manifest.id} has {manifest.kind}",
-            "Name a set of that kind, or another task.",
+            f"the task {task} needs {kind}, but the stimulus set {manifest.id} has {manifest.kind}",
+            "Choose a set of that kind, or another task.",
         )
     key = ("faults", "")
     if key not in stimuli.memory:
@@ -64,8 +64,8 @@ def check_kind(stimuli: StimulusSet, task: str, kind: Kind) -> None:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise IncompatibleStimuliError(
             "stimuli",
-            f"the stimulus set {manifest.id} is not in order: {faults[0]}{more}",
-            f"Correct it; `labapp stimuli check {stimuli.folder}` names everything.",
+            f"the stimulus set {manifest.id} has errors: {faults[0]}{more}",
+            f"Correct it. `labapp stimuli check {stimuli.folder}` lists all errors.",
         )
 
 

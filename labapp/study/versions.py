@@ -49,7 +49,7 @@ def read_files(version: str) -> dict[str, bytes]:
         if reading.is_folder(Path(version)):
             raise StudyNotFound(
                 f"{version} has no folder {COPY!r} with a copy of a study.",
-                todo="Name a study, its file, or the folder of a session or registration.",
+                todo="Give a study, its file, or the folder of a session or registration.",
             )
         loaded = loading.load(version)
         return {MAIN if loaded.path.name == name else name: c for name, c in loaded.files.items()}
@@ -58,7 +58,7 @@ def read_files(version: str) -> dict[str, bytes]:
     except OSError as error:
         raise StudyError(
             f"The copy of the study in {folder} cannot be read ({error.strerror or error}).",
-            todo="Check the folder, or name another session or the study's file.",
+            todo="Check the folder, or give another session or the study's file.",
         ) from error
     return {
         MAIN if name.endswith(".yaml") and "/" not in name else name: content

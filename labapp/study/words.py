@@ -94,9 +94,9 @@ def mistakes(loaded: LoadedStudy, *, begun: bool = False) -> Iterator[LabappErro
             yield error
             continue
         english = read_shipped_words(template, "en")
-        todo = "Add them; the English file shows each of them."
+        todo = "Add them. The English file contains all of them."
         if begun:
-            todo = "Resume the session with the version of labapp that it was begun with."
+            todo = "Resume the session with the version of labapp with which it was begun."
         needed = list_shown_words(loaded, template)
         yield from _wrong(words, english, needed, source(loaded, name), located, todo)
 
@@ -204,7 +204,7 @@ def _words(path: Path, content: bytes) -> Mapping[str, str]:
             path,
             located.line((key,)),
             str(key),
-            f"holds {words!r} where words are needed",
+            f"contains {words!r} where words are needed",
             "Put the words in quotes.",
         )
         for key, words in value.items()
@@ -250,7 +250,7 @@ def _wrong(
                 path,
                 located.line((key,)),
                 key,
-                f"names the value {{{min(strange)}}}; allowed: {allowed}",
+                f"uses the value {{{min(strange)}}}; allowed: {allowed}",
                 "Use the values of the English file.",
             )
 
@@ -306,7 +306,7 @@ def lacking(study: str | Path, language: str | None = None) -> tuple[LoadedStudy
             continue
         what = "the text"
         if name.startswith("instruments/"):
-            what = f"words in {loaded.study.language}, beside those in other languages"
+            what = f"words in {loaded.study.language}, in addition to those in other languages"
         if name in loaded.shipped and package_root(loaded.path) is None:
             named = f"`{name_shipped_file(name)}`"
             what += f"; it does not come with labapp: name the file in place of {named}"
@@ -366,7 +366,7 @@ def _of_screens(loaded: LoadedStudy, name: str, template: str, path: Path) -> li
     about = (
         f"The words of the participant's screens in {loaded.study.language}. Remove the # of a "
         "line once it is translated, and keep values in braces unchanged. Missing words are "
-        f"shown in English if the study says `fallback_language: {USUAL}`."
+        f"shown in English if the study has `fallback_language: {USUAL}`."
     )
     lines = textwrap.wrap(about, 92, initial_indent="# ", subsequent_indent="# ")
     lines += [f"# {key}: {_quote_yaml(english[key])}" for key in missing]
@@ -379,7 +379,7 @@ def write(loaded: LoadedStudy, rows: list[Lacking]) -> list[Path]:
     is. Raises UsageError for a study that comes with the program."""
     if package_root(loaded.path) is not None:
         raise UsageError(
-            f"{loaded.path.stem} comes with the program, so nothing can be written there.",
+            f"{loaded.path.stem} comes with labapp, so nothing can be written there.",
             todo=f"Make a study of your own: `labapp studies new NAME --from {loaded.path.stem}`.",
         )
     written = []
@@ -397,8 +397,8 @@ def _quote_yaml(text: str) -> str:
     return f'"{escaped}"'
 
 
-AS_IT_STANDS = "participants read it as it stands"
-NO_MARKS = "Leave it out: these words are shown as plain text."
+AS_IT_STANDS = "participants see it unchanged"
+NO_MARKS = "Leave it out, because these words are shown as plain text."
 
 
 def text_faults(
@@ -453,8 +453,8 @@ def _find_unfilled(text: str, names: Collection[str], where: str) -> Iterator[tu
             what = f"nothing is filled in for it {where}: {AS_IT_STANDS}"
             yield f"{{{name}}}", what, f"Correct it, or leave it out.{known}"
     for written in texts.near_names(text):
-        todo = f"Write a name alone between the braces, or leave it out.{known}"
-        lacking = "its other brace is missing" if written[0] + written[-1] != "{}" else ""
+        todo = f"Write only a name between the braces, or leave it out.{known}"
+        lacking = "the matching brace is missing" if written[0] + written[-1] != "{}" else ""
         yield written, f"{lacking or 'it names nothing'}: {AS_IT_STANDS}", todo
 
 

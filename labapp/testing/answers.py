@@ -154,8 +154,8 @@ def check_columns(task_type: TaskType[Any], notes: Notes) -> None:
         counts = Counter(column.name for column in event_columns(files))
         for name in (name for name, count in counts.items() if count > 1):
             notes.add(
-                f"task-{files.label} in the bundle has the column {name!r} twice: leave it out of "
-                "`event_columns`, or give it a name that no timeline has."
+                f"task-{files.label} in the bundle has the column {name!r} twice: leave it out "
+                "of `event_columns`, or give it a name that is not used in any timeline."
             )
     for table, name, words in _columns(task_type):
         if not words.strip():

@@ -56,7 +56,7 @@ class Unfit(AssertionError):
 
     def __init__(self, name: str, sentences: tuple[str, ...]) -> None:
         listed = "\n".join(f"* {sentence}" for sentence in sentences)
-        super().__init__(f"The task {name!r} has to be mended:\n{listed}")
+        super().__init__(f"The task {name!r} needs corrections:\n{listed}")
         self.sentences = sentences
 
 

@@ -219,7 +219,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     if not consents:
         raise SessionError(
             f"No consent was given in {record.name}.",
-            todo="A blank form: labapp studies consent STUDY --out FILE.pdf",
+            todo="For a blank form: labapp studies consent STUDY --out FILE.pdf",
         )
     event, given = consents[-1]
     assert isinstance(given, Agreement)
@@ -250,8 +250,8 @@ def _signature(root: Path, study: str, participant: str, session: str) -> privat
             return consent
     raise SessionError(
         f"The private folder {root} contains no signature of {participant}, session {session}.",
-        todo="Name the private folder that was used at the session (--private), or sign in as the "
-        "user who ran it.",
+        todo="Give the private folder that was used in the session (--private), or log in as "
+        "the user who ran it.",
     )
 
 

@@ -464,7 +464,7 @@ class RemoteControl(QObject):
 
     def _say(self, where: str, codes: Sequence[str]) -> None:
         """Of a session that was started at the terminal with --listen, the codes are read there."""
-        sentence = f"Others join at {where}. To moderate: {codes[0]}. To observe: {codes[1]}."
+        sentence = f"Others can join at {where}. To moderate: {codes[0]}. To observe: {codes[1]}."
         if self._tells and sentence != self._told and all(codes):
             self._told = sentence
             say(sentence, err=True)

@@ -21,8 +21,8 @@ LOW_DISK_GB = 2.0
 SLOW_MS = 16.0
 """A picture takes longer than one frame of a display."""
 NO_SOUND = (
-    "There was no signal at all. Allow or unmute the microphone. A microphone with a noise gate "
-    "gives no signal while nobody speaks, so say something while this runs."
+    "There was no signal at all. Allow access to the microphone, or unmute it. A microphone "
+    "with a noise gate gives no signal while nobody speaks, so say something while this runs."
 )
 _FONTS = """\
 from PySide6.QtGui import QFontDatabase, QGuiApplication
@@ -105,11 +105,13 @@ def _screens() -> list[Check]:
             checks.append(Check("screen", "pass", size))
             continue
         needed = fitting.format_needed_room(fitting.PARTICIPANT, fitting.CONSOLE)
-        todo = f"Choose a smaller scale for the display: windows need {needed} points."
+        todo = f"Choose a smaller scale for the display, because windows need {needed} points."
         checks.append(Check("screen", "note", f"{size}, too small for a whole window", todo))
     if checks and not can_grow():
         what = "this version of Qt cannot enlarge participants' pages on large screens"
-        checks.append(Check("screen", "note", what, "Install the PySide6 that labapp asks for."))
+        checks.append(
+            Check("screen", "note", what, "Install the version of PySide6 that labapp requires.")
+        )
     return checks
 
 
@@ -124,7 +126,7 @@ def _fonts() -> list[Check]:
 def _microphone() -> list[Check]:
     from labapp.record.audio import check, devices
 
-    off = "Sessions can be recorded without sound (--audio off) where the study allows it."
+    off = "Sessions can be recorded without sound (--audio off) if the study allows it."
     try:
         device = devices.choose()
         heard = check.record_test(device, 1.0)
@@ -137,7 +139,7 @@ def _microphone() -> list[Check]:
         loop = check.loopback(device)
     except AudioError as error:
         return [*checks, Check("playback", "note", error.what, error.todo)]
-    text = "a tone was played and heard" if loop.heard else "a tone was played, not heard"
+    text = "a tone was played and heard" if loop.heard else "a tone was played but not heard"
     todo = "" if loop.heard else "This is normal with a headset. If not, turn up the loudspeaker."
     return [*checks, Check("playback", "pass" if loop.heard else "note", text, todo)]
 
@@ -146,7 +148,7 @@ def _lsl() -> list[Check]:
     from labapp.record import lsl
 
     if (problem := lsl.problem()) is not None:
-        todo = f"Only for studies that send their events to other devices. {problem.todo}"
+        todo = f"Needed only for studies that send their events to other devices. {problem.todo}"
         return [Check("lsl", "note", problem.what, todo)]
     return [Check("lsl", "pass", "events can be sent to other devices")]
 
@@ -160,7 +162,7 @@ def _speech() -> list[Check]:
     parts += [] if tools.models else [f"no model in {tools.folder}"]
     if tools.usable:
         return [Check("speech", "pass", "; ".join(parts))]
-    todo = "Only for transcription (labapp transcribe). "
+    todo = "Needed only for transcription (labapp transcribe). "
     if not tools.models:
         todo += f"Put a model into {tools.folder}. {what_to_get()} "
     if (engine := tools.missing) is not None:
@@ -174,7 +176,8 @@ def _video() -> list[Check]:
     if decoding.is_installed():
         return [Check("video", "pass", "videos of participants can be added and shown")]
     todo = (
-        f"Only for videos of participants (labapp videos). Install it: {install_command('video')}"
+        "Needed only for videos of participants (labapp videos). Install it: "
+        f"{install_command('video')}"
     )
     return [Check("video", "note", "the package av (PyAV) is not installed", todo)]
 
@@ -191,14 +194,14 @@ def _decoders() -> list[Check]:
         )
         checks.append(Check("torch", "note", text, todo))
         if (device := default_device()) != "cpu":
-            text = f"LABAPP_DEVICE is {device!r}, which needs torch: decoders cannot start"
+            text = f"LABAPP_DEVICE is {device!r}, which needs torch, so decoders cannot start"
             checks.append(Check("decoder", "fail", text, "Remove LABAPP_DEVICE, or install torch."))
         return checks
     from labapp.models.representations.torch_backend import devices
 
     checks += [_decoder(device, default_device()) for device in devices() if device != "cpu"]
     if default_device() not in devices():
-        text = f"LABAPP_DEVICE is {default_device()!r}; this machine has {', '.join(devices())}"
+        text = f"LABAPP_DEVICE is {default_device()!r}, but this machine has {', '.join(devices())}"
         checks.append(Check("decoder", "fail", text, "Set it to one of these, or remove it."))
     return checks
 
@@ -216,7 +219,7 @@ def _decoder(device: str, used: str) -> Check:
     text += f", p99 {times.p99_ms:.2f} ms"
     if times.p99_ms <= SLOW_MS:
         return Check("decoder", "pass", text)
-    todo = "Close other programs: pictures would lag behind the sliders."
+    todo = "Close other programs, or pictures will lag behind the sliders."
     return Check("decoder", "note", text, todo)
 
 
@@ -267,4 +270,4 @@ def _models() -> list[Check]:
     if broken or not rows:
         result = "; ".join(f"{row['id']}: {row['problem']}" for row in broken) or "none found"
         return [Check("models", "fail", result, "Install labapp again.")]
-    return [Check("models", "pass", f"{len(rows)} shipped models in order")]
+    return [Check("models", "pass", f"{len(rows)} shipped models are valid")]

@@ -38,6 +38,7 @@ from labapp.record.audio.devices import Device
 from labapp.session import condition_assignment, folder, private
 from labapp.session.environment import network_drive
 from labapp.session.gate import look_at, predict_masked
+from labapp.session.overview import labels_of
 from labapp.session.pictures import ReadDecoder, WarmDecoders, read_decoder, warm_decoder
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
@@ -435,7 +436,8 @@ class HomeController(QObject):
                 self.view.show_error(error)
             return
         self._preview.choose(self.shelf.chosen, participant, drawn)
-        self.view.set_plan(made.parts, drawn=drawn)
+        label = labels_of(self._loaded.study).put
+        self.view.set_plan(made.parts, drawn=drawn, label=label)
         sizes = (part.picture_px for part in made.parts)
         largest = max((size for size in sizes if size is not None), default=None)
         if largest != self._picture_px:

@@ -76,7 +76,7 @@ def split_address(text: str) -> tuple[str, int]:
         raise UsageError(
             f"{text!r} is not the address of a computer.",
             safe="Nothing was sent.",
-            todo="Give it as the session's console shows it, for example 192.168.1.20:8731.",
+            todo="Give it as shown on the session's console, for example 192.168.1.20:8731.",
         )
     return host, number
 

@@ -161,7 +161,7 @@ def translate_message(text: str) -> str:
     text that is shown as it came. A value is translated where it is a message itself: any other one
     may be a name that somebody chose."""
     if isinstance(text, Message):
-        words = form(text.code, text.values, _Spoken.language)
+        words = form(text.code, text.values, _Spoken.language, window=True)
         return _fill_in(words, {name: _translate_value(each) for name, each in text.values.items()})
     return tr(PLAIN[text]) if text in PLAIN else hide_names_in(text)
 

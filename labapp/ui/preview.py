@@ -152,8 +152,8 @@ def choose_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
     if (chosen := rule.named(condition)) is None:
         number = rule.draws
         raise UsageError(
-            f"{condition!r} names no condition of {loaded.study.id!r}: "
-            f"{number} of {'; '.join(rule.cells)} {'is' if number == 1 else 'are'} drawn.",
+            f"{condition!r} is not a condition of {loaded.study.id!r}: {number} of "
+            f"{'; '.join(rule.cells)} {'is' if number == 1 else 'are'} drawn.",
             todo=rule.naming,
         )
     return chosen

@@ -47,8 +47,8 @@ def make_app() -> QApplication:
     except ImportError as error:
         raise SetupError(
             f"The windows cannot be opened: {error}.",
-            safe="Everything that needs no window works.",
-            todo="Install that system library; in a checkout, `make setup` names or installs it.",
+            safe="Everything that does not need a window works.",
+            todo="Install that system library. In a checkout, `make setup` shows or installs it.",
         ) from error
 
     existing = QApplication.instance()
@@ -170,7 +170,7 @@ def choose() -> Display:
         os.environ["QT_QPA_PLATFORM"] = offscreen()
         return Display(False, "this machine has no display")
     if os.environ.get(ANSWERED, "") == _name_display():
-        return Display(True, "the display answered the program that began this one")
+        return Display(True, "the display answered the program that started this one")
     if sys.platform.startswith("linux") and (problem := _try_display()):
         os.environ["QT_QPA_PLATFORM"] = offscreen()
         return Display(False, f"the display does not answer ({problem})")

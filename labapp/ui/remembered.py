@@ -108,7 +108,7 @@ def read_choices(
             f"The {window}'s last choices in {path} cannot be read ({error}).",
             safe=f"Sessions and studies are not affected; the {window} starts with the usual "
             "choices.",
-            todo="Choose again; the file is then rewritten.",
+            todo="Choose again, and the file will be rewritten.",
         ) from error
     return choices
 
@@ -141,5 +141,5 @@ def write_choices(name: str, choices: DataclassInstance, window: str) -> None:
         raise DataFolderError(
             f"The {window}'s choices could not be saved in {path} ({error.strerror}).",
             safe="Sessions and studies are not affected.",
-            todo="Make the folder writable, or name another one in $LABAPP_SETTINGS.",
+            todo="Make the folder writable, or set $LABAPP_SETTINGS to another one.",
         ) from error

@@ -183,7 +183,7 @@ def _sound(loaded: LoadedStudy, options: RunOptions) -> tuple[Any, str]:
             raise NoMicrophone(
                 f"{error.what} The study {loaded.study.id!r} requires sound.",
                 safe="No session was started.",
-                todo="Plug a microphone in and allow its use; `labapp doctor` lists the "
+                todo="Plug in a microphone and allow access to it. `labapp doctor` lists the "
                 "microphones.",
             ) from error
         if options.audio is not None:
@@ -277,8 +277,8 @@ def open_new(
     elif loaded.study.participants.own_number(participant) is None:
         example = loaded.study.participants.label(1)
         raise LabelRefused(
-            f"{participant!r} is not a participant of this study: its participants are named "
-            f"like {example}.",
+            f"{participant!r} is not a participant of this study, whose participants have "
+            f"labels like {example}.",
             todo=f"Use a label like {example} (the study file's participants.pattern).",
         )
     _check_room(data, folder.check_data_root(data), options)
@@ -422,7 +422,7 @@ def _wrap_opening_errors() -> AbstractContextManager[None]:
     """For a mistake of labapp while a session is opened or shown; it is closed by then."""
     return mistakes.wrap_errors(
         "The session could not be opened.",
-        "It is closed again. What was recorded is untouched.",
+        "It was closed again. What was recorded is untouched.",
         "Continue with `labapp sessions resume`; `labapp sessions list` shows the sessions.",
     )
 
@@ -451,10 +451,10 @@ def what_became(folder: Path) -> str:
         return f"What was recorded is kept in {folder}."
     if folder.with_name(f"{LEAVING}{folder.name}").is_dir():
         return (
-            f"Not everything is deleted yet. Continue with: labapp sessions withdraw {folder} "
-            "--delete"
+            "Not everything has been deleted yet. Continue with: labapp sessions withdraw "
+            f"{folder} --delete"
         )
-    return "What was recorded was deleted, as the participant wishes."
+    return "What was recorded was deleted, as the participant wished."
 
 
 STUDY = "quickstart"
@@ -556,7 +556,7 @@ def _verify(session: Path, bundle: Path) -> None:
             raise BundleError(
                 f"{path} does not verify:\n" + "\n".join(report.lines()),
                 safe="The session folder is kept as it is.",
-                todo="Report this with the folder.",
+                todo="Report this, and send the folder with your report.",
             )
 
 

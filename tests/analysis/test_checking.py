@@ -62,7 +62,7 @@ def test_an_outcome_that_nothing_measures_is_told_with_its_line(
     ("effect", "told"),
     [
         ("completion_rate: {contrast: first, raw: 15}", "completion_rate ranges from 0 to 1"),
-        ("completion_rate: {contrast: first, raw: 1}", "to 1 at most, and 1 is not below that"),
+        ("completion_rate: {contrast: first, raw: 1}", "can be at most 1, and 1 is not below that"),
         ("trust: {contrast: first, raw: 6}", "trust ranges from 1 to"),
         ("opinions.trust: {contrast: first, raw: 60}", "opinions.trust ranges from 1 to"),
         ("completion_rate: {contrast: first, raw: 0.9}", ""),

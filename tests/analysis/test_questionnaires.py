@@ -583,7 +583,7 @@ def test_the_weighted_workload_takes_the_weights_about_the_same_stage() -> None:
 def test_what_was_not_submitted_or_names_no_function_has_no_score() -> None:
     assert scores((ask("s", "seq"), None)) == []
     assert scores((ask("c", "comments", scoring=None), {"comments": "fine"})) == []
-    with pytest.raises(RecordError, match="the scoring 'of tomorrow' is not known here"):
+    with pytest.raises(RecordError, match="the scoring 'of tomorrow' is unknown here"):
         scores((ask("c", "own", scoring="of tomorrow"), {"a": 1}))
 
 

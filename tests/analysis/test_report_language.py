@@ -225,6 +225,28 @@ def test_quotation_marks_are_those_of_the_language() -> None:
         assert listing.quoted("model") == "„model“", "what people wrote is not translated"
 
 
+@pytest.mark.parametrize(
+    ("english", "own"),
+    [
+        (
+            (
+                "Average ranks, 1 is best: by people Guided backpropagation 1.74 [1.66, 1.81], "
+                "LRP 2.02 [1.86, 2.17]; by the model LRP 2.06 [1.72, 2.40]."
+            ),
+            (
+                "Mittlere Ränge (1 ist am besten): bei Menschen Guided backpropagation 1,74 "
+                "[1,66; 1,81], LRP 2,02 [1,86; 2,17]; beim Modell LRP 2,06 [1,72; 2,40]."
+            ),
+        ),
+        ("On 4 images the model is wrong.", "Bei 4 Bildern liegt das Modell falsch."),
+        ("Only one level of model has values.", "Nur eine Stufe von model hat Werte."),
+        ("t(216) = 14.80, p < 0.001*", "t(216) = 14,80, p < 0,001*"),
+    ],
+)
+def test_sentences_made_of_several_parts_are_german_in_all_of_them(english: str, own: str) -> None:
+    assert german_for_nobody().say(english) == own
+
+
 def test_a_report_is_in_the_language_of_its_study_and_says_so_once_where_it_cannot(
     tmp_path: Path,
 ) -> None:

@@ -258,7 +258,7 @@ def test_a_file_in_the_place_of_the_folder(tables: Tables, tmp_path: Path) -> No
     place.write_text("mine")
     with pytest.raises(ExportExists, match="is a file"):
         write(tables, place)
-    with pytest.raises(DataFolderError, match="cannot be written"):
+    with pytest.raises(DataFolderError, match="could not be written"):
         write(tables, place / "below")
 
 

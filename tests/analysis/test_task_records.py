@@ -337,8 +337,8 @@ def test_rows_of_a_table_that_nobody_describes_are_an_error(
 @pytest.mark.parametrize(
     ("tables", "why"),
     [
-        (TaskTables(own={"trials": WHO}), "'trials' is there already"),
-        (TaskTables(own={"judgements": WHO}), "'judgements' is there already"),
+        (TaskTables(own={"trials": WHO}), "'trials' already exists"),
+        (TaskTables(own={"judgements": WHO}), "'judgements' already exists"),
         (TaskTables(added={"trails": {"trial": WHO}}), "no table 'trails'"),
         (TaskTables(added={"trials": {"try": WHO}}), "no shared column 'try'"),
         (TaskTables(added={"trials": {"trial": (yes("correct", ""),)}}), "same name"),

@@ -92,7 +92,7 @@ def test_nothing_else_prints() -> None:
     [
         (MemoryError(), "not enough memory"),
         (RecursionError("maximum"), "nested too deeply"),
-        (KeyError("z"), "a mistake in labapp (KeyError: 'z')"),
+        (KeyError("z"), "an error in labapp (KeyError: 'z')"),
     ],
 )
 def test_what_nobody_expected_is_told_and_kept(

@@ -171,7 +171,7 @@ def test_no_participant_is_a_device() -> None:
 
 def test_no_session_is_a_device() -> None:
     loaded = loading.load("quickstart")
-    with pytest.raises(SessionError, match="Windows keeps the name 'nul'"):
+    with pytest.raises(SessionError, match="Windows reserves the name 'nul'"):
         planner.realise(loaded, "P01", "nul", space_of=lambda model: None)  # type: ignore
     row = checklist.participant_row(loaded.study.participants, {}, "P01", "nul")
     assert row.state == "missing"

@@ -149,13 +149,13 @@ def test_what_is_installed_keeps_its_version(
     wheel(tmp_path / "wheels", "toy", "1.2", "Requires-Dist: brick>=2\n")
     with pytest.raises(SetupError, match="toy could not be added") as failed:
         add(TOY, tmp_path / "wheels", print)
-    assert "has wheels of everything" in failed.value.todo
+    assert "contains wheels for everything" in failed.value.todo
     assert (bare / "brick-1.0.dist-info").is_dir()
     assert not (bare / "toy.py").exists()
 
 
 def test_a_folder_without_wheels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not a folder with wheels"):
+    with pytest.raises(UsageError, match="not a folder of wheels"):
         add(TOY, tmp_path, print)
 
 
@@ -163,7 +163,9 @@ def test_an_installation_of_somebody_else_is_not_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(SetupError, match="You may not change this installation") as refused:
+    with pytest.raises(
+        SetupError, match="You do not have permission to change this installation"
+    ) as refused:
         add(TOY, None, print)
     assert "extras add toy" in refused.value.todo
     monkeypatch.setattr(extras, "package_folder", lambda: tmp_path)

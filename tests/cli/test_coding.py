@@ -105,7 +105,7 @@ def test_a_codebook_is_checked(code: Run) -> None:
     shutil.copy(BOOK, "codebook.yaml")
     status, out, _ = code("check", "codebook.yaml")
     assert status == 0
-    assert "in order (think-aloud, version 3" in out
+    assert "valid (think-aloud, version 3" in out
     assert json.loads(code("check", "codebook.yaml", "--json")[1])["id"] == "think-aloud"
     text = Path("codebook.yaml").read_text("utf-8")
     Path("codebook.yaml").write_text(text.replace("tier: strategy", "tier: strategie", 1), "utf-8")
@@ -127,7 +127,10 @@ def test_two_versions_are_compared(code: Run) -> None:
     what = "moves a slider to see what it does"
     Path("new.yaml").write_text(text.replace(what, "moves any slider"), "utf-8")
     status, out, err = code("diff", "old.yaml", "new.yaml")
-    assert (status, out) == (0, f"* code explore: when was '{what}', and is 'moves any slider'\n")
+    assert (status, out) == (
+        0,
+        f"* code explore: when was '{what}', and is now 'moves any slider'\n",
+    )
     assert "increase the version number" in err
     (change,) = json.loads(code("diff", "old.yaml", "new.yaml", "--json")[1])
     assert change["definition"]
@@ -181,9 +184,9 @@ def test_a_table_says_who_speaks_at_its_times_or_nothing_is_changed(
     table = tmp_path / "who.csv"
     at = (first["t0_s"] + first["t1_s"]) / 2
     for text, told in (
-        ("0.1,moderator", "no unit is at 0.1"),
-        (f"{at},teacher", "'teacher' is none of"),
-        (f"{at}", "'' is none of"),
+        ("0.1,moderator", "there is no unit at 0.1"),
+        (f"{at},teacher", "'teacher' is not one of"),
+        (f"{at}", "'' is not one of"),
     ):
         table.write_text(f"time,speaker\n{at:.2f},moderator\n{text}\n")
         status, _, err = code(
@@ -193,7 +196,7 @@ def test_a_table_says_who_speaks_at_its_times_or_nothing_is_changed(
         assert json.loads(code("speakers", name, "--data", "data", "--json")[1]) == [first, second]
     table.write_text(f"time;speaker\n{at:.2f};moderator\n")
     status, out, _ = code("speakers", name, "--map", "who.csv", "--by", "anna", "--data", "data")
-    assert (status, "1 units have another speaker now" in out) == (0, True)
+    assert (status, "1 units now have a different speaker" in out) == (0, True)
     rows = json.loads(code("speakers", name, "--data", "data", "--json")[1])
     assert [row["speaker"] for row in rows] == ["moderator", "participant"]
     table.write_text(f"time,speaker\n{at:.2f},other\n")
@@ -502,7 +505,7 @@ def test_what_cannot_be_is_told(study: Path, tmp_path: Path) -> None:
     for options, told in (
         (["--where", "shoe=44", "--out", "x.md"], "not chosen by"),
         (["--where", "shoe", "--out", "x.md"], "a name and a value"),
-        (["--code", "none", "--out", "x.md"], "Nobody has the code"),
+        (["--code", "none", "--out", "x.md"], "No participant has the code"),
         (["--out", "x.docx"], "ending"),
     ):
         done = quotes(study, *options)

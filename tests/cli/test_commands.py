@@ -69,14 +69,17 @@ def test_every_command_is_tried() -> None:
 def test_bad_input_of_each_kind(
     name: str, inputs: Inputs, labapp: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for variable in ("DATA", "PRIVATE", "MODELS", "STIMULI"):
-        monkeypatch.setenv(f"LABAPP_{variable}", str(tmp_path / variable))
+    places = {name: tmp_path / name for name in ("DATA", "PRIVATE", "MODELS", "STIMULI")}
+    for variable, place in places.items():
+        monkeypatch.setenv(f"LABAPP_{variable}", str(place))
     for case in inputs.cases(name):
         status, out, err = labapp(*case.words)
         expected = EXCEPTIONS.get((name, case.what), case.status)
         assert status == expected, (case, err)
         if status != DONE:
             assert out if name == "sessions verify" and not err else err, case
+            left = [place for place in (*places.values(), inputs.absent) if place.exists()]
+            assert not left, case
 
 
 def test_the_page_lists_every_status() -> None:

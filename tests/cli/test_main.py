@@ -87,7 +87,7 @@ def test_help_and_version(cli: Run) -> None:
         ),
         (
             ("simulate", "quickstart", "--participants", "1", "--strategy", "x", "--out", "y"),
-            "No task knows a strategy 'x'",
+            "No task has a strategy 'x'",
         ),
         (("--data", "x", "studies", "list"), "after a command"),
         (("models", "bench", "sinelines/gt", "--n", "0"), "--n"),
@@ -219,7 +219,7 @@ def test_a_data_root_that_is_a_file_is_refused(
     (tmp_path / "file").touch(0o644)
     status, out, err = cli("sessions", *command, "--data", str(tmp_path / "file"))
     assert (status, out) == (2, "")
-    assert "is a file, and sessions are stored in a folder" in err
+    assert "is a file, but sessions are stored in a folder" in err
     assert "chmod" not in err
 
 
@@ -239,7 +239,7 @@ def test_a_participant_withdraws_later(
     assert out.endswith("Nothing was deleted, and no withdrawal was recorded.\n")
     assert not (one.parent / "withdrawn.jsonl").exists(), "asked first"
     status, out, _ = cli(*withdraw, "--keep", "--yes", *data)
-    assert (status, out.splitlines()[0]) == (0, f"{one.name}: withdrawn. Its data are kept.")
+    assert (status, out.splitlines()[0]) == (0, f"{one.name} was withdrawn. Its data are kept.")
     listed = cli("sessions", "list", *data)[1]
     assert "withdrawn (data kept)" in listed
     assert listed.count("withdrawn") == 1
@@ -249,11 +249,11 @@ def test_a_participant_withdraws_later(
     export = ("export", one.name, "--out", str(tmp_path / "bundle"), *data)
     status, _, err = cli(*export)
     assert status == 3
-    assert "withdrew; the data were kept" in err
+    assert "withdrew, but their data were kept" in err
     assert cli(*export, "--withdrawn")[0] == 0
     status, out, _ = cli(*withdraw, "--delete", "--yes", *data)
     assert status == 0
-    assert f"These bundles still contain it: {tmp_path / 'bundle'}" in out
+    assert f"These bundles still contain the session: {tmp_path / 'bundle'}" in out
     assert not one.exists()
     shown = json.loads(cli("studies", "show", str(loaded.path), "--json", *data)[1])
     freed = next(cell for cell, count in shown["coverage"]["cells"].items() if count["withdrawn"])
@@ -271,7 +271,7 @@ def test_an_interrupted_deletion_is_gone_on_with(cli: Run, tmp_path: Path, by_pa
     command = ("sessions", "withdraw", named, "--delete", "--yes")
     status, out, err = cli(*command, "--data", str(tmp_path / "data"))
     assert (status, err) == (0, "")
-    assert f"{path.name}: withdrawn. Its data are deleted." in out
+    assert f"{path.name} was withdrawn. Its data are deleted." in out
     assert [child.name for child in path.parent.glob("*sub-*")] == []
 
 

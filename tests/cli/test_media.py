@@ -230,7 +230,7 @@ def test_a_still_is_the_same_picture_every_time(session_replay: Path, tmp_path: 
         (["--at", "99:00", "--still", "x.png"], "is not in the session"),
         (["--still", "x.png"], "needs --at, the time"),
         (["--at", "2:00", "--still", "x.png", "--size", "big"], "is not a size"),
-        (["--at", "2:00", "--still", "x.tiff/y.png"], "cannot be written"),
+        (["--at", "2:00", "--still", "x.tiff/y.png"], "could not be written"),
         (["--size", "800x600"], "need --still"),
     ],
 )

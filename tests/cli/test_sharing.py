@@ -34,7 +34,7 @@ def test_a_deposit_is_made_and_says_who_is_in_it(labapp: Run, tmp_path: Path) ->
     assert "CC-BY-4.0" in err
     status, _, err = labapp("deposit", "golden", "--license", "CC0-1.0", *options)
     assert status == 2
-    assert "No creator was named" in err
+    assert "No creator was given" in err
     assert not out.exists()
     status, told, _ = labapp("deposit", "golden", "--license", "CC0-1.0", *CREATOR, *options)
     assert status == 0

@@ -37,7 +37,7 @@ NEEDS = {
 }
 """Commands that cannot be done without torch: they say so, and leave everything as it is."""
 OTHERS = {
-    "models bench": ("sinelines/vae --n 1 --device cuda", "should be decoded on cuda"),
+    "models bench": ("sinelines/vae --n 1 --device cuda", "on cuda"),
     "models import": (
         "--torchscript {codes} --latents {codes} --id mine/decoder --out {new}",
         "extras add import,torch",

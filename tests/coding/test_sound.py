@@ -134,7 +134,7 @@ def test_files_that_overlap_are_heard_once(tmp_path: Path) -> None:
     [
         ("missing", "missing", "is missing"),
         ("folder", "unreadable", "cannot be read: "),
-        ("text", "unreadable", "it is no WAV file"),
+        ("text", "unreadable", "it is not a WAV file"),
         ("stereo", "unreadable", "it has 2 channels of 16 bits"),
         ("half", "cut_off", "ends 5.0 s too early"),
         ("headless", "", ""),
@@ -379,7 +379,7 @@ def test_times_without_sound(
 
 
 def test_a_place_that_cannot_be_written(session: Path, tmp_path: Path) -> None:
-    with pytest.raises(LabappError, match="cannot be written"):
+    with pytest.raises(LabappError, match="could not be written"):
         write_clip(open_record(session), 3 * NS, 4 * NS, tmp_path / "no" / "clip.wav")
 
 

@@ -123,9 +123,11 @@ def test_simulated_participants_finish(simulated: dict[str, Path], strategy: str
 
 def test_its_strategies_are_its_own(tmp_path: Path) -> None:
     for strategy in ("forgetful", "forgetful=0.5,random=0.5"):
-        with pytest.raises(UsageError, match="its task 'reconstruction' does not know it"):
+        with pytest.raises(
+            UsageError, match="its task 'reconstruction' does not have that strategy"
+        ):
             simulate_study("quickstart", 1, strategy, tmp_path / "data")
-    with pytest.raises(UsageError, match=f"its task '{STUDY}' does not know it") as told:
+    with pytest.raises(UsageError, match=f"its task '{STUDY}' does not have that strategy") as told:
         simulate_study(STUDY, 1, "explanation", tmp_path / "data")
     assert "ascent, forgetful, partial, random" in (told.value.todo or "")
 

@@ -18,6 +18,7 @@ from labapp.analysis.design import analyses
 from labapp.analysis.design.analyses import StudyAnalyses, analyse
 from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.reviewing import answers_by_condition, correlations
+from labapp.analysis.design.sections import sections
 from labapp.analysis.design.summing_up import summary
 from labapp.analysis.retention import retention
 from labapp.analysis.tables import Tables, load
@@ -62,7 +63,7 @@ def test_it_is_in_order_and_its_plan_names_all_that_is_awkward(tmp_path: Path) -
     assert "Hint: With a hint     0 of 10 included" in shown
     assert "Hint: Without a hint  0 of 14 included" in shown
     assert "Stage 4: at most 32 masked pictures at 8 levels (up-down, 2 tracks)" in shown
-    places = lines[lines.index("Slots (place of one participant: condition and order):") :]
+    places = lines[lines.index("Slots (a slot is the condition and order of one participant):") :]
     assert not [line for line in places if "sinelines/" in line], "models have their labels"
     first = next(number for number, line in enumerate(places) if "at most 0 apart" in line)
     assert [line.split("  ")[2] for line in places[first + 1 : first + 4]] == [
@@ -206,3 +207,12 @@ def test_outcomes_with_one_name_say_of_which_task_they_are(results: StudyAnalyse
 def test_models_have_the_order_of_the_study(results: StudyAnalyses) -> None:
     levels = results.analyses[0].outcome.layout.within[0].levels
     assert levels == ("sinelines/gt", "sinelines/vae", "sinelines/ae")
+
+
+def test_a_threshold_has_its_unit_and_its_direction(
+    results: StudyAnalyses,
+) -> None:
+    (threshold,) = (each for each in results.analyses if each.outcome.name == "threshold")
+    assert threshold.outcome.unit == "% of pixels shown (lower is better)"
+    page = "".join(map(str, sections(results)))
+    assert "M (SD), % of pixels shown (lower is better)" in page

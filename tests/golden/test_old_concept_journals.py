@@ -97,7 +97,7 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
         ({"answers": "AAA="}, "1 answers, not 9 x 4"),
         ({"answers": "AAAA" * 24 + "AA=="}, "36.5 answers, not 9 x 4"),
         ({"answers": "A"}, "its answers are not base64"),
-        ({"given": {"concept": 1, "to": 1}}, "a change is given where nothing else is changed"),
+        ({"given": {"concept": 1, "to": 1}}, "a change is given, but nothing else is changed"),
         ({"truth": "none"}, "'none' is not one of the classes"),
     ],
 )

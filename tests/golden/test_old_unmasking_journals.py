@@ -83,7 +83,7 @@ def test_an_old_session_comes_to_the_state_it_came_to(path: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "changes", "why"),
     [
-        ((), {"method": "none"}, "'none' is none of the methods"),
+        ((), {"method": "none"}, "'none' is not one of the methods"),
         ((), {"truth": "none"}, "'none' is not one of the classes"),
         ((), {"prediction": "none"}, "'none' is not one of the classes"),
         ((), {"logits": [0.5] * 9}, "9 logits"),

@@ -134,6 +134,8 @@ class Inputs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.absent = folder / "new"
+        """A folder that is not there, in which commands are to write."""
         assets = resources.assets()
         (folder / "missing").mkdir()
         session = golden_session(folder / "data")
@@ -192,11 +194,12 @@ class Inputs:
     def _new(self, kind: str, *, taken: bool) -> str:
         """A place to write that is not there, or is."""
         suffix = kind.partition(".")[2]
-        path = self.folder / ("taken" if taken else "new")
+        path = self.folder / "taken" if taken else self.absent / "place"
         path = path.with_suffix(f".{suffix}") if suffix else path
         if path.is_dir():
             shutil.rmtree(path)
         path.unlink(missing_ok=True)
+        shutil.rmtree(self.absent, ignore_errors=True)
         if taken and suffix:
             path.write_bytes(b"taken")
         elif taken:

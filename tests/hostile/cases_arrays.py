@@ -29,14 +29,14 @@ def npy(shape: str, descr: str = "'<f4'", data: bytes = b"") -> bytes:
 
 
 NPY: dict[str, tuple[bytes, str]] = {
-    "a terabyte claimed": (npy("(1000000000000,)"), "no plain array"),
-    "more than 64 bits claimed": (npy("(99999999999, 99999999999)"), "no plain array"),
-    "less than nothing": (npy("(-5, -5)"), "no plain array"),
-    "objects": (npy("(1,)", "'|O'", b"cos\nsystem\n"), "no plain array"),
-    "a deep header": (npy("(" * 900 + ")" * 900), "no plain array"),
-    "a type that is none": (npy("(1,)", "'<zz'"), "no plain array"),
-    "records without bytes": (npy("(99999999999,)", "'<U0'"), "no plain array"),
-    "cut off": (b"\x93NUMPY\1\0\xff", "no plain array"),
+    "a terabyte claimed": (npy("(1000000000000,)"), "not contain a plain array"),
+    "more than 64 bits claimed": (npy("(99999999999, 99999999999)"), "not contain a plain array"),
+    "less than nothing": (npy("(-5, -5)"), "not contain a plain array"),
+    "objects": (npy("(1,)", "'|O'", b"cos\nsystem\n"), "not contain a plain array"),
+    "a deep header": (npy("(" * 900 + ")" * 900), "not contain a plain array"),
+    "a type that is none": (npy("(1,)", "'<zz'"), "not contain a plain array"),
+    "records without bytes": (npy("(99999999999,)", "'<U0'"), "not contain a plain array"),
+    "cut off": (b"\x93NUMPY\1\0\xff", "not contain a plain array"),
 }
 for _name, (_content, _words) in NPY.items():
 

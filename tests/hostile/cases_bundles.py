@@ -119,8 +119,8 @@ def archive(tmp: Path, *entries: tuple[str, bytes], method: int = zipfile.ZIP_ST
 MANIFEST = "b/sourcedata/labapp/manifest.json"
 ZIPS: dict[str, tuple[tuple[tuple[str, bytes], ...], str]] = {
     "leads out": (((MANIFEST, b"{}"), ("../../x", b"")), "leads out"),
-    "absolute": (((MANIFEST, b"{}"), ("/etc/x", b"")), "does not lie below"),
-    "of Windows": (((MANIFEST, b"{}"), ("C:/x", b"")), "does not lie below"),
+    "absolute": (((MANIFEST, b"{}"), ("/etc/x", b"")), "is not below"),
+    "of Windows": (((MANIFEST, b"{}"), ("C:/x", b"")), "is not below"),
     "backslashes": (((MANIFEST, b"{}"), ("b\\..\\x", b"")), "holds a backslash"),
     "a control character": (((MANIFEST, b"{}"), ("b/\x1bx", b"")), "control character"),
     "of 300 letters": (((MANIFEST, b"{}"), ("b/" + "x" * 300, b"")), "more than 255"),
@@ -130,7 +130,7 @@ for _name, (_entries, _words) in ZIPS.items():
     case(f"zip: a name {_name}", _words)(lambda tmp, entries=_entries: archive(tmp, *entries))
 
 
-@case("zip: a name twice", "is there twice")
+@case("zip: a name twice", "occurs twice")
 def _(tmp: Path) -> None:
     import warnings
 

@@ -34,27 +34,27 @@ ALLOWED = {
     "labapp/models/datasets/concepts/shapes.py": {"h5py.File": "the published file"},
     "labapp/base/messages.py": {"compiled.open": "made by labapp of what comes with it"},
     "labapp/base/report/listing.py": {
-        "path.read_text": "comes with the program",
-        "yaml.safe_load": "comes with the program",
+        "path.read_text": "comes with labapp",
+        "yaml.safe_load": "comes with labapp",
     },
     "labapp/base/documentation.py": {
-        "path.read_text": "comes with the program",
-        "(folder / KEYWORDS).read_text": "comes with the program",
-        "yaml.safe_load": "comes with the program",
+        "path.read_text": "comes with labapp",
+        "(folder / KEYWORDS).read_text": "comes with labapp",
+        "yaml.safe_load": "comes with labapp",
         "sqlite3.connect": "in memory",
     },
-    "labapp/ui/documentation.py": {"path.read_text": "comes with the program"},
+    "labapp/ui/documentation.py": {"path.read_text": "comes with labapp"},
     "labapp/base/resources.py": {
-        "json.loads": "comes with the program",
-        "file.read_text": "comes with the program",
+        "json.loads": "comes with labapp",
+        "file.read_text": "comes with labapp",
     },
     "labapp/base/access.py": {"os.open": "makes files of its own, with their rights"},
     "labapp/analysis/folding/folded.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/design/contents.py": {
-        "files('labapp.analysis.design').joinpath(name).read_text": ("comes with the program"),
+        "files('labapp.analysis.design').joinpath(name).read_text": ("comes with labapp"),
     },
     "labapp/analysis/design/sources.py": {"json.loads": "of cells that were made in memory"},
-    "labapp/analysis/questionnaires.py": {"shipped.read_bytes": "comes with the program"},
+    "labapp/analysis/questionnaires.py": {"shipped.read_bytes": "comes with labapp"},
     "labapp/analysis/quotes.py": {"(folder / quote.picture).read_bytes": "just drawn"},
     "labapp/models/representations/importing/memory.py": {
         "Path('/proc/meminfo').read_text": "the kernel's",
@@ -106,8 +106,8 @@ ALLOWED = {
     },
     "labapp/record/journal/arrow.py": {"pq.ParquetFile": MEASURED},
     "labapp/papers/interactive_reconstruction/results.py": {
-        "FILE.open": "comes with the program",
-        "csv.DictReader": "comes with the program",
+        "FILE.open": "comes with labapp",
+        "csv.DictReader": "comes with labapp",
     },
     "labapp/models/representations/importing/child.py": {
         "os.open": "tries whether it is refused",
@@ -128,7 +128,7 @@ ALLOWED = {
         "json.loads": OWN,
     },
     "labapp/base/report/page.py": {
-        "resources.files(package).joinpath('templates', file).read_text": "comes with the program"
+        "resources.files(package).joinpath('templates', file).read_text": "comes with labapp"
     },
     "labapp/models/representations/sheet_figure.py": {"path.read_bytes": OWN},
     "labapp/record/journal/flac.py": {
@@ -149,11 +149,11 @@ ALLOWED = {
     "labapp/session/runner.py": {"sqlite3.connect": OWN},
     "labapp/session/simulation/simulation_job.py": {"tarfile.open": "between processes of ours"},
     "labapp/models/stimuli/masked_pictures.py": {
-        "json.loads": "comes with the program",
-        "(assets() / 'colour_maps.json').read_text": "comes with the program",
+        "json.loads": "comes with labapp",
+        "(assets() / 'colour_maps.json').read_text": "comes with labapp",
     },
     "labapp/models/stimuli/gallery.py": {"path.read_bytes": "the program's own modules"},
-    "labapp/study/instruments/instrument.py": {"path.read_bytes": "comes with the program"},
+    "labapp/study/instruments/instrument.py": {"path.read_bytes": "comes with labapp"},
     "labapp/coding/transcription/child.py": {"json.loads": "between two processes of ours"},
     "labapp/coding/transcription/session.py": {"json.loads": "between two processes of ours"},
     "labapp/ui/consent_pdf.py": {

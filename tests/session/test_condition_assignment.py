@@ -374,7 +374,7 @@ def test_a_folder_that_vanished_is_told(tmp_path: Path) -> None:
     path.rename(tmp_path / "elsewhere")
     assert states(tmp_path, loaded)["P01"] == "gone"
     told = "\n".join(overview(str(loaded.path), 1, data).lines())
-    assert f"{path.name} is missing, but nobody withdrew" in told
+    assert f"{path.name} is missing, although nobody withdrew" in told
     (tmp_path / "elsewhere").rename(path)
     assert states(tmp_path, loaded)["P01"] == "open"
     recover(path)

@@ -82,7 +82,7 @@ def test_an_exclusion_is_followed_everywhere_and_can_be_taken_back(
     index.read()
     _, lines = decide_by_hand(path, False, " fire \n alarm ")
     assert lines == [
-        f"{path.name}: excluded by hand. Its data are kept.",
+        f"{path.name} was excluded by hand. Its data are kept.",
         "P01 no longer counts and no longer has a place in the study.",
     ]
     assert included(data) == {"P01": False, "P02": True, "P03": True, "P04": True}
@@ -148,7 +148,7 @@ def test_a_reason_that_is_none_is_refused(
 
 def test_the_same_decision_twice_is_told(data: Path) -> None:
     decide_by_hand(session(data), False, "ill")
-    with pytest.raises(UsageError, match="is already excluded by hand, with this reason"):
+    with pytest.raises(UsageError, match="is already excluded by hand, for this reason"):
         decide_by_hand(session(data), False, "ill")
     decide_by_hand(session(data), False, "ill, as the doctor says")
 
@@ -160,7 +160,7 @@ def test_what_a_crash_cut_off_decides_nothing_and_is_told(data: Path) -> None:
     log = data / "drawn" / DECISIONS
     log.write_bytes(log.read_bytes()[:-20])
     assert list(decisions(data / "drawn")) == [path.name]
-    assert decision_problems(data / "drawn") == [f"{log}, line 2: damaged; it decides nothing"]
+    assert decision_problems(data / "drawn") == [f"{log}, line 2: damaged and therefore ignored"]
     assert list_problems(data) == decision_problems(data / "drawn")
     decide_by_hand(session(data, SECOND), False, "late")
     assert len(decisions(data / "drawn")) == 2

@@ -85,7 +85,7 @@ def test_what_is_in_order_passes(tmp_path: Path) -> None:
             lambda folder: next(folder.glob("*-1.png")).write_bytes(b"no"),
             "is not a complete picture",
         ),
-        (lambda folder: (folder / MANIFEST).write_text("{"), "not readable as JSON"),
+        (lambda folder: (folder / MANIFEST).write_text("{"), "not valid JSON"),
     ],
     ids=["missing", "damaged", "no manifest"],
 )

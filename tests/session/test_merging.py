@@ -158,7 +158,7 @@ def test_two_surveys_stand_beside_each_other(root: Path) -> None:
     people = load_tables(root).participants
     assert list(people["survey_age"])[:1] == [31]
     assert list(people["later_age"])[:1] == [40]
-    with pytest.raises(MergeError, match="survey 'later' has a column later_age"):
+    with pytest.raises(MergeError, match="survey 'later' already has a column later_age"):
         prepared(root, "pid,later_age\nP01,40\n", survey="third", own_names=True)
     with pytest.raises(MergeError, match="table of participants has a column included"):
         prepared(root, "pid,included\nP01,40\n", own_names=True)
@@ -242,7 +242,10 @@ def test_a_workbook_brings_its_dictionary(root: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("cells", "told"),
-    [([["pid", "a"], ["P01", "=1+1"]], "has a formula"), ([["pid"], ["P01", 3]], "no column")],
+    [
+        ([["pid", "a"], ["P01", "=1+1"]], "has a formula"),
+        ([["pid"], ["P01", 3]], "outside the named columns"),
+    ],
 )
 def test_a_workbook_that_says_too_little_is_refused(
     root: Path, tmp_path: Path, cells: list[list[object]], told: str
@@ -329,7 +332,7 @@ def test_the_questions_of_qualtrics_are_labels(root: Path) -> None:
     ("text", "told"),
     [
         ("pid,a\nP01,1,2\n", "line 2 has 3 cells"),
-        ('pid,a\nP01,"1\n', "quoted cell that never ends"),
+        ('pid,a\nP01,"1\n', "quoted cell that is never closed"),
         ("pid,a,A\nP01,1,2\n", "would both be called survey_A"),
         ("", "it is empty"),
         ("id,a\nP01,1\n", "the file has no column 'pid'"),

@@ -241,9 +241,13 @@ def test_kept_data_stop_nobody_unless_nothing_else_is_there(tmp_path: Path) -> N
     assert list(load([data]).participants["participant"]) == ["P02"]
     bundle = export([data / "drawn"], tmp_path / "bundle")
     assert [path.name for path in bundle.glob("sub-*")] == ["sub-P02"]
-    with pytest.raises(RecordError, match="Everybody here withdrew; the data were kept: sub-P01"):
+    with pytest.raises(
+        RecordError, match="Everybody in this selection withdrew, but their data were kept: sub-P01"
+    ):
         load([folder_of(data, "P01")])
-    with pytest.raises(BundleError, match="Everybody here withdrew; the data were kept: sub-P01"):
+    with pytest.raises(
+        BundleError, match="Everybody in this selection withdrew, but their data were kept: sub-P01"
+    ):
         export([folder_of(data, "P01")], tmp_path / "none")
     assert set(load([data], withdrawn=True).participants["participant"]) == {"P01", "P02"}
 
@@ -254,7 +258,7 @@ def test_a_renamed_folder_counts_as_its_journal_says_everywhere(tmp_path: Path) 
     path = folder_of(data, "P02")
     path.rename(path.with_name(path.name.replace("P02", "P07")))
     assert states(data, loaded) == {"P01": "included", "P02": "included"}
-    sentence = "Its journal belongs to participant P02, session 1"
+    sentence = "Its journal belongs to session 1 of participant P02"
     assert sentence in "\n".join(overview(str(loaded.path), 1, data).lines())
     assert any(sentence in (line.problem or "") for line in list_sessions(data))
     tables = load([data])

@@ -119,7 +119,7 @@ def test_a_session_that_was_ended_gives_its_place_away(tmp_path: Path) -> None:
         ("share: 0.5", "share: 50", 8, "quotas.young.share: found 50; allowed: less than 1"),
         (", per_cell: 4", "", 8, "a share needs a total"),
         ("{people.used: often}", "{}", 7, "found nothing; allowed: answers with their values"),
-        ("{people.used: often}", '{hint: "with"}', 7, "it depends on no answer"),
+        ("{people.used: often}", '{hint: "with"}', 7, "it does not depend on an answer"),
         ("people.used: often", "people.used: oftn", 7, "people.used is never 'oftn'"),
         ("people.used: often", "people.usd: often", 7, "there is no item 'people.usd'"),
         ("often: {when", "Often much: {when", 7, "quotas"),

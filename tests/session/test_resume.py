@@ -115,7 +115,7 @@ def test_the_sound_behind_the_last_block_is_covered_from_the_next_run_on(tmp_pat
     wav.flush()
     wav.close()
     path = drop(killed)
-    assert any("behind the last block" in note for note in verify(path).notes)
+    assert any("after the last block" in note for note in verify(path).notes)
     recover(path)
     session = go_on(tmp_path, path)
     session.close("test over")
@@ -123,7 +123,7 @@ def test_the_sound_behind_the_last_block_is_covered_from_the_next_run_on(tmp_pat
     assert (sound.segment, sound.frames, len(sound.blocks)) == (1, 1300, 2)
     report = verify(path)
     assert report.ok
-    assert not any("behind the last block" in note for note in report.notes)
+    assert not any("after the last block" in note for note in report.notes)
     flip(path / file, 44 + 2 * 1200)
     assert not verify(path).ok
 
@@ -193,7 +193,7 @@ def test_a_changed_study_is_not_resumed(tmp_path: Path) -> None:
     consent = path / "study" / "texts" / "en" / "consent.md"
     original = consent.read_bytes()
     consent.write_bytes(original + b"\nOne more sentence.\n")
-    with pytest.raises(SessionError, match="is not the one the session began with"):
+    with pytest.raises(SessionError, match="is not the one with which the session began"):
         go_on(tmp_path, path)
     consent.unlink()  # no shipped text takes its place, not even the very same one
     with pytest.raises(StudyError, match=f"Put the original back at {consent}"):
@@ -253,7 +253,7 @@ def test_what_computes_the_pictures_is_kept_through_all_segments(
         around = surroundings(tmp_path, warmed=(replace(first, **change),))
         return opening.resume(path, lambda loaded, models: around, **more)
 
-    with pytest.raises(SessionError, match=r"computed by onnxruntime 1.20.0 cpu; here it is"):
+    with pytest.raises(SessionError, match=r"computed by onnxruntime 1.20.0 cpu. Here it is"):
         again()
     gone_on = again(accept_version=True)
     gone_on.begin()

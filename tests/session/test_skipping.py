@@ -542,8 +542,8 @@ def test_an_interview_without_consent_is_worth_a_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("      en:", "      fr:"), "they are there in fr, de"),
-        (("What did you look for?", " "), "a text that is not empty"),
+        (("      en:", "      fr:"), "its questions are in fr, de"),
+        (("What did you look for?", " "), "a text of at least one character"),
     ],
 )
 def test_a_guide_that_cannot_be_asked_is_refused(

@@ -197,7 +197,7 @@ def test_show_says_who_has_which_slot_and_how_even_that_is(tmp_path: Path) -> No
     text = "\n".join(found.lines())
     assert "P01 ended early, P0" in text
     assert "hint: with; model: at most 1 apart" in text
-    assert "This is true of the assigned places" in text
+    assert "This balance applies to the assigned places" in text
     told = json.loads(json.dumps(found.to_json()))["coverage"]
     assert len(told["slots"]) == 12
     assert Counter(slot["state"] for slot in told["slots"]) == {"held": 3, "free": 9}

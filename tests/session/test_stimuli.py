@@ -142,8 +142,8 @@ def test_a_manifest_that_was_changed_is_found(
     copied.write_bytes(copied.read_bytes() + b" ")
     (told,) = verify(home.path).problems
     assert (
-        told == f"study/stimuli/{found.id}/manifest.json: not the one the session was planned "
-        "with (SHA-256)"
+        told == f"study/stimuli/{found.id}/manifest.json: not the one with which the session "
+        "was planned (SHA-256)"
     )
     copied.unlink()
     (told,) = verify(home.path).problems
@@ -203,7 +203,7 @@ def test_a_manifest_that_changes_meanwhile_opens_no_session(
     own = made_for(tmp_path / "sets", "heatmap-distinction")
     study = write_judging_study(tmp_path / "study", "heatmap-distinction", own)
     stimuli.edited(own, lambda manifest: manifest.update(title="Another"))
-    with pytest.raises(StimuliError, match="changed while the session was opened"):
+    with pytest.raises(StimuliError, match="changed while the session was being opened"):
         begin(study=study, stimuli_of=lambda _: own)
 
 
@@ -217,6 +217,6 @@ def test_two_sets_of_one_id_open_no_session(
     stages = text[text.index("  - stages:") : text.index("  - questionnaire:")]
     more = stages.replace(str(first.folder), str(second.folder))
     study.write_text(text.replace(stages, stages + more), "utf-8")
-    with pytest.raises(StimuliError, match="two stimulus sets that call themselves") as told:
+    with pytest.raises(StimuliError, match="both have the id") as told:
         begin(study=study)
     assert str(second.folder) in told.value.what

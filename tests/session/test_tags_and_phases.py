@@ -11,16 +11,24 @@ import pytest
 
 from labapp.analysis import load
 from labapp.analysis.analyze import analyze
+from labapp.analysis.declared import Registration
 from labapp.base.errors import RecordError, StudyError, UsageError
 from labapp.record.journal.decisions import decisions, tags
 from labapp.record.journal.layout import DECISIONS
 from labapp.record.journal.opening import describe, open_record
 from labapp.record.journal.opening import line as describe_line
 from labapp.record.journal.sessions import SessionIndex, list_problems, list_sessions
+from labapp.session import condition_assignment
 from labapp.session.bids.export import export
 from labapp.session.bids.verify import verify
-from labapp.session.condition_assignment import coverage, people_of, preview
+from labapp.session.condition_assignment import (
+    count_other_phases,
+    coverage,
+    people_of,
+    preview,
+)
 from labapp.session.overview import overview
+from labapp.session.planning.preregistration import preregister
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.session.withdrawal import change_tags, decide_by_hand, withdraw
 from labapp.study import loading
@@ -196,6 +204,60 @@ def test_each_phase_has_places_of_its_own(
     third = in_phase(tmp_path / "study", "replication")
     assert preview(data, third, "P3"), "the study is not full in a new phase"
     assert decisions(data / "drawn") == {}
+
+
+def test_a_start_stores_the_phases_and_later_ones_read_no_session_for_them(
+    phases: tuple[LoadedStudy, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read the plan of each of 300 sessions took 0.4 s."""
+    loaded = phases[0]
+    shutil.copytree(phases[1], data := tmp_path / "data")
+    looked_at: list[str] = []
+    real = condition_assignment.read_phase
+
+    def read_phase(path: Path) -> str | None:
+        looked_at.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(condition_assignment, "read_phase", read_phase)
+    third = in_phase(tmp_path / "study", "replication")
+    stored = data / "drawn" / condition_assignment.ASSIGNMENTS
+    for lost in (False, True):
+        if lost:
+            stored.write_bytes(b"damaged")
+        with condition_assignment.open_ledger(data, third) as ledger:
+            ledger.enter("sub-P9_ses-1_20300101T000000Z", ledger.draw("P9"))
+        looked_at.clear()
+        everybody = [person.participant for person in people_of(data, loaded.study)]
+        assert everybody == ["P1", "P2"], "as without what is stored"
+        assert count_other_phases(data / "drawn", third.study) == {"trial": 2, "main": 2}
+        assert not looked_at
+
+
+HYPOTHESIS = """
+analysis:
+  outcomes: {primary: [completion_rate]}
+  contrasts: [{name: hints, hint: {"with": 1, without: -1}}]
+hypotheses:
+- {text: Hints help., outcome: completion_rate, contrast: hints, direction: greater}
+"""
+
+
+def test_a_registration_counts_the_sessions_of_its_phase(data: Path, tmp_path: Path) -> None:
+    """Those of other phases are named, and the authors say what was known of them."""
+    expected = {
+        "main": (2, "Yes: 2 sessions of the phase main of this study", "other phases: trial 2."),
+        "new": (0, "No session of the phase new of this study", "other phases: main 2, trial 2."),
+        "": (4, "Yes: 4 sessions of this study", "recorded"),
+    }
+    for phase, (n, *told) in expected.items():
+        loaded = in_phase(tmp_path / f"study-{phase}", phase)
+        loaded.path.write_text(loaded.path.read_text("utf-8") + HYPOTHESIS, "utf-8")
+        made = preregister(loading.load(str(loaded.path)), tmp_path / f"out-{phase}", data)
+        assert Registration.read(made.folder).sessions_before == n
+        form = (made.folder / "aspredicted.md").read_text("utf-8")
+        for words in (*told, "what was known of them"):
+            assert words in form
 
 
 def test_a_session_of_before_there_were_phases_is_chosen_by_none(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_deleting_removes_data_and_consent_and_keeps_the_label(tmp_path: Path) -
     agreed(tmp_path, "P02")
     done = withdraw(path, tmp_path / "private", delete=True)
     assert done.lines()[:2] == [
-        f"{path.name}: withdrawn. Its data are deleted.",
+        f"{path.name} was withdrawn. Its data are deleted.",
         "The signed consent was deleted.",
     ]
     assert names(tmp_path) == ["Name of P02"]
@@ -80,7 +80,7 @@ def test_keeping_touches_nothing_of_the_session(tmp_path: Path) -> None:
     path = agreed(tmp_path).folder.path
     before = snapshot(path)
     done = withdraw(path, tmp_path / "private", delete=False)
-    assert done.lines() == [f"{path.name}: withdrawn. Its data are kept."]
+    assert done.lines() == [f"{path.name} was withdrawn. Its data are kept."]
     assert snapshot(path) == before
     assert names(tmp_path) == ["Name of P01"]
     (listed,) = list_sessions(tmp_path / "data")
@@ -264,7 +264,7 @@ def test_a_line_that_names_nobody_is_told_and_holds_up_the_data(tmp_path: Path) 
     with pytest.raises(RecordError, match="but not who"):
         export([one], tmp_path / "bundle")
     assert [line.state for line in list_sessions(tmp_path / "data")] == ["interrupted"] * 2
-    assert "nobody can tell who withdrew" in list_problems(tmp_path / "data")[0]
+    assert "it is not known who withdrew" in list_problems(tmp_path / "data")[0]
     withdraw(two, tmp_path / "private", delete=True)
     assert not two.exists()
 
@@ -287,8 +287,8 @@ def test_annotations_are_deleted_and_what_was_handed_out_is_named(tmp_path: Path
         "there were none"
     )
     assert (
-        f"These files were handed out and still contain parts of it: pack {tmp_path / 'ben.zip'}"
-        in lines
+        "These files were handed out and still contain parts of the session: "
+        f"pack {tmp_path / 'ben.zip'}" in lines
     )
     assert not annotations_folder(path).exists()
     assert rater_file(other, "anna").is_file(), "nobody else's"

@@ -79,9 +79,9 @@ WORDS = ("before", "later")
         ("{above: 0.5}", "{below: 0}", 12, "never within these limits"),
         ("{above: 0.5}", "{above: half}", 12, "a number"),
         ("{not: {training.right: {above: 0.9}}}", "{dials.right: 1}", 15, "called 'dials'"),
-        ("name: training", "name: before", 9, "no questionnaire of the flow has"),
+        ("name: training", "name: before", 9, "that is not used by a questionnaire in the flow"),
         ("name: training", "name: my training", 9, "name"),
-        ("debrief.md\n    only_if", "debrief.md\n    name: x\n    only_if", 12, "right or wrong"),
+        ("debrief.md\n    only_if", "debrief.md\n    name: x\n    only_if", 12, "right and wrong"),
         ("training.right: {below: 0.9}", "training.righ: 1", 7, "it has: right"),
         ("training.right: {below: 0.9}", "dials.right: 1", 7, "nothing called 'dials'"),
     ],
@@ -170,7 +170,7 @@ def test_a_forged_branch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ]
     monkeypatch.setattr(type(record), "payloads", lambda self: iter(forged))
     (problem,) = check_branches(record)
-    assert "contradicts the plan: only if" in problem
+    assert "contradicts the plan, which has it only if" in problem
 
 
 def test_the_console_says_what_a_branch_left_out_and_no_number_that_a_rule_decides(

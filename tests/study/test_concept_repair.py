@@ -188,7 +188,12 @@ def test_what_a_stage_consists_of_is_told(tmp_path: Path, made: StimulusSet) -> 
     [
         (concepts.one_concept, {}, "grid", "has only one concept"),
         (concepts.one_concept, {"grid": True}, "grid", "has only one concept"),
-        (concepts.overlapping, {"practice": PRACTICE}, "practice", "one state makes c1 and c2"),
+        (
+            concepts.overlapping,
+            {"practice": PRACTICE},
+            "practice",
+            "the same state of the concepts defines c1 and c2",
+        ),
         (None, {"items": {"repair": 5}}, "items", "5 pictures of the kind 'repair' are needed"),
         (None, {"items": {"natural": 99, "repair": 0}}, "items", "the set has 4"),
         (None, {"set": 2}, "set", "has no set 2; there are: 1"),
@@ -198,14 +203,14 @@ def test_what_a_stage_consists_of_is_told(tmp_path: Path, made: StimulusSet) -> 
             "practice",
             "40 pictures of the kind 'practice' are needed, but the set has 20; 24 are missing",
         ),
-        (concepts.no_rules, {"practice": PRACTICE}, "practice", "which concepts make them"),
+        (concepts.no_rules, {"practice": PRACTICE}, "practice", "which concepts define them"),
         (
             lambda m: m.update(invented=False),
             {"class_names": "drawn"},
             "class_names",
             "are not invented",
         ),
-        (lambda m: m.pop("answers"), {}, "stimuli", "is not in order: answers: missing"),
+        (lambda m: m.pop("answers"), {}, "stimuli", "has errors: answers: missing"),
         (lambda m: m["photos"].pop(), {}, "stimuli", "have the shape (20, 81, 8)"),
         (lambda m: m.update(answers="other.npy"), {}, "stimuli", "'other.npy' cannot be read"),
     ],
@@ -228,7 +233,7 @@ def test_what_cannot_be_shown_is_refused_with_its_line(
 
 def test_a_set_of_another_kind_is_refused(tmp_path: Path) -> None:
     heatmaps = stimuli.write(tmp_path / "sets", "heatmaps")
-    with pytest.raises(StudyError, match="needs interventions, and the stimulus set tiny-heatmaps"):
+    with pytest.raises(StudyError, match="needs interventions, but the stimulus set tiny-heatmaps"):
         planned(tmp_path, heatmaps)
 
 

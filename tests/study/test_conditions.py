@@ -126,11 +126,11 @@ def test_every_condition_is_among_the_variants(tmp_path: Path) -> None:
             "only_if: {kind: ea}",
             "line 26, only_if: kind is never 'ea'; it is one of: 'vae'",
         ),
-        ("draw: 2", "draw: 4", "a draw of at most 3, as many as there are cells"),
+        ("draw: 2", "draw: 4", "a draw of at most 3, the number of cells"),
         ("included: 1", "included: 0", "assignment.condition.included: found 0; allowed"),
         ("c: {task: exemplars, dataset", "c: {task: exemplars, data", "the same variables"),
-        ("kind: {odd", "task: {odd", "names that are not taken; 'task' is"),
-        ("kind: {odd", "language: {odd", "names that are not taken; 'language' is"),
+        ("kind: {odd", "task: {odd", "names that are not in use; 'task' is"),
+        ("kind: {odd", "language: {odd", "names that are not in use; 'language' is"),
     ],
 )
 def test_wrong_variables_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -194,18 +194,24 @@ def test_nothing_follows_from_an_item_that_can_have_several_values(
     [
         ("rely: [1, 2, 3, 4]", "rely: 8", 11, "only_if.rely", "rely is never 8; it is one of: 1"),
         ("rely: [1, 2, 3, 4]", "rely: yes", 11, "only_if.rely", "rely is never True"),
-        ("rely: [1, 2, 3, 4]", "rely: []", 11, "only_if.rely", "it never holds"),
+        ("rely: [1, 2, 3, 4]", "rely: []", 11, "only_if.rely", "this is never true"),
         ("rely: [1, 2, 3, 4]", "rly: 1", 11, "only_if.rly", "no item and no variable 'rly'"),
         ("rely: [1, 2, 3, 4]", "bad: 1", 11, "only_if.bad", "depends on itself"),
         ("rely: [1, 2, 3, 4]", "hinted: 1", 11, "only_if.hinted", "hinted is asked after it"),
-        ("rely: [1, 2, 3, 4]", "use.rely: 1", 11, "only_if.use.rely", "by its id alone: rely"),
+        ("rely: [1, 2, 3, 4]", "use.rely: 1", 11, "only_if.use.rely", "only by its id: rely"),
         ('hint: "with"', 'hint: "wth"', 13, "only_if.hint", "never 'wth'; it is one of: 'with'"),
         ('hint: "with"', 'hnt: "with"', 13, "only_if.hnt", "no variable 'hnt'; there are: rely"),
         ("before.tools: p", "befor.tools: p", 18, "befor.tools", "'befor' is asked before"),
         ("before.tools: p", "before.tool: p", 18, "before.tool", "no item 'tool'; it has: tools"),
         ("tools: python", "tools: pyton", 18, "before.tools", "before.tools is never 'pyton'"),
         ("before.age: [70, 71]", "before.age: 17", 19, "before.age", "before.age is never 17"),
-        ("before.age: [70, 71]", "code: x", 19, "only_if.code", "what code is answered cannot be"),
+        (
+            "before.age: [70, 71]",
+            "code: x",
+            19,
+            "only_if.code",
+            "the possible answers to code cannot be",
+        ),
         ("before.age: [70, 71]", "bad: 1, rely: 7", 19, "only_if.bad", "it is never asked"),
         ("per_page: 3", "order: shuffled", 11, "only_if.rely", "the items are shuffled"),
         (
@@ -217,7 +223,7 @@ def test_nothing_follows_from_an_item_that_can_have_several_values(
         ),
         ("check: 2", "check: []", 12, "items[2].check", "needs a right answer"),
         ("check: 2", "check: 2, required: no", 12, "items[2].check", "must be answered"),
-        ("[rely, bad]", "[rely, bad, attention]", 12, "items[2].check", "and it is in trust"),
+        ("[rely, bad]", "[rely, bad, attention]", 12, "items[2].check", "but it is in trust"),
         ("id: code\n", "id: code\n    check: x\n", 15, "items[4].check", "needs a right answer"),
         ("rely: [1, 2, 3, 4]", "rely: {a: 1}", 11, "only_if", "allowed"),
     ],
@@ -237,7 +243,7 @@ def test_a_name_for_an_item_and_a_variable_is_refused(tmp_path: Path) -> None:
     use = use.replace("mean: [rely, bad]", "mean: [hint, bad]").replace('hint: "with"', "hint: 7")
     told = faults(tmp_path, use=use)
     assert [line for _, line, _, _ in told] == [11, 13]
-    assert all("hint is an item and a variable of the study" in what for *_, what in told)
+    assert all("hint is both an item and a variable of the study" in what for *_, what in told)
 
 
 def test_it_is_told_where_a_questionnaire_is_asked_too_early(tmp_path: Path) -> None:
@@ -284,7 +290,7 @@ def test_conditions_that_nobody_meets_together_are_refused(tmp_path: Path) -> No
     use = USE.replace('{hint: "with"}', '{hint: "with", light: 2}')
     told = faults(tmp_path, study=study, use=use)
     assert [(line, key) for _, line, key, _ in told] == [(13, "items[3].only_if")]
-    assert "nobody who is asked has all of these together" in told[0][3]
+    assert "nobody who is asked can have all of these together" in told[0][3]
 
 
 def test_an_item_once_a_stage_decides_nothing(tmp_path: Path) -> None:
@@ -298,7 +304,7 @@ def test_an_item_once_a_stage_decides_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limit", "check", "what"),
     [
-        (1, ", check: 2", "nobody would fail: checks that are asked: 1"),
+        (1, ", check: 2", "nobody would fail; the number of checks that are asked is 1"),
         (0, "", "has an attention check"),
     ],
 )

@@ -97,7 +97,7 @@ def test_a_study_without_these_keys_declares_nothing() -> None:
     [
         ('["with", "without"]', "[yes, no]", 6, 'a text in quotes, such as "yes"'),
         ('["with", "without"]', '["a", "a"]', 6, "'a' again"),
-        ("dose: [1, 2]", "number: [1, 2]", 6, "a factor of another name; 'number'"),
+        ("dose: [1, 2]", "number: [1, 2]", 6, "a factor with a different name; 'number'"),
         ("dose: [1, 2]", "model: [a, b]", 6, "'model' is met within"),
         ("within: [model]", "within: [model, {dose: [1, 2]}]", 5, "'dose' is both"),
         ("within: [model]", "within: [feedback]", 7, "{feedback: [a, b]}"),
@@ -107,7 +107,7 @@ def test_a_study_without_these_keys_declares_nothing() -> None:
         ("answer_not: 2", "answer_no: 2", 14, "did you mean 'answer_not'?"),
         ("answer_not: 2", "answer_not: 2, below: 1", 14, "item with one of"),
         ("{item: check_1, answer_not: 2}", "{score: trust, answer: 2}", 14, "below and above"),
-        ("{item: check_1, answer_not: 2}", "{below: 2}", 14, "one thing that is judged"),
+        ("{item: check_1, answer_not: 2}", "{below: 2}", 14, "exactly one criterion"),
         ("sinelines/gt: 1,", "sinelines/g: 1,", 22, "its levels are: sinelines/gt, sinelines/vae"),
         ("model: {sinelines/gt", "modell: {sinelines/gt", 22, "there is no factor 'modell'"),
         ('"-1/2"', '"-1/0"', 22, 'a fraction in quotes such as "-1/3"'),

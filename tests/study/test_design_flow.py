@@ -91,7 +91,9 @@ def test_a_participant_goes_through_the_factors_as_the_flow_nests_them(tmp_path:
     first = planned(path, "dim: ae, hint: with #1")
     assert again.assignment == first.assignment
     assert len(again.parts) == len(first.parts) + 1
-    with pytest.raises(SessionError, match="'late' is not a session of own: it has pre, post"):
+    with pytest.raises(
+        SessionError, match="'late' is not a session of own, which has these sessions: pre, post"
+    ):
         planned(path, "dim: ae, hint: with #1", session="late")
     assert len(list(allocation.variants(loaded.study))) == 4
 
@@ -158,18 +160,18 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
     [
         ("each: light", "each: hint", 14, "'hint' is not a factor within participants"),
         ("each: light", "each: lights", 14, "there are: feedback, light"),
-        ("- each: light", "- each: feedback", 14, "within another `each: feedback`"),
+        ("- each: light", "- each: feedback", 14, "inside another `each: feedback`"),
         (
             ", {light: [1, 2]}",
             ", {light: [1, 2]}, {tone: [a, b]}",
             6,
-            "nothing in the flow goes through tone",
+            "nothing in the flow runs through the levels of tone",
         ),
         (
             "models: [sinelines/ae,",
             "models: ['dsprites/{dim}',",
             6,
-            "everybody must meet every model, but for",
+            "everybody must see every model, but for",
         ),
         ("{hint}.md", "{hints}.md", 16, "there is no variable 'hints' here; there are: language"),
         ("models: [sinelines/vae,", "models: ['sinelines/{feed}',", 18, "no variable 'feed'"),
@@ -180,7 +182,12 @@ def test_what_is_measured_is_an_item_or_a_score(tmp_path: Path, measured: str, s
             11,
             "no variable 'feedback' here",
         ),
-        ("dim: [vae, ae]", 'dim: [vae, ae, "x, hint: y"], slot: [a, b]', 5, "'slot' is taken"),
+        (
+            "dim: [vae, ae]",
+            'dim: [vae, ae, "x, hint: y"], slot: [a, b]',
+            5,
+            "'slot' is already in use",
+        ),
     ],
 )
 def test_what_does_not_fit_the_flow_is_refused_where_it_stands(
@@ -201,7 +208,7 @@ def test_a_design_of_models_needs_some(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"line 6, .*the stages list only sinelines/ae"):
         loading.load(write(tmp_path, text))
     flow = STUDY.partition("- each")[0]
-    with pytest.raises(StudyError, match=r"line 6, .*no stages of the flow list models"):
+    with pytest.raises(StudyError, match=r"line 6, .*no stages in the flow list models"):
         loading.load(write(tmp_path, flow))
 
 
@@ -218,5 +225,5 @@ flow:
     flow:
     - stages: {task: reconstruction, models: [sinelines/gt], trials: 1}
 """
-    with pytest.raises(StudyError, match=r"line 8, .*within another `each: condition`"):
+    with pytest.raises(StudyError, match=r"line 8, .*inside another `each: condition`"):
         loading.load(write(tmp_path, text))

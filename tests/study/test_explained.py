@@ -199,7 +199,7 @@ def test_a_colour_map_is_the_published_one_or_recorded_and_told(sets: Path, tmp_
             "prototype-distinction",
             {"stimuli": "tiny-prototype-agreement"},
             9,
-            ["p00", "no options", "prototype-distinction asks about"],
+            ["p00", "no options", "about which prototype-distinction asks"],
         ),
         (
             "path-distinction",
@@ -304,7 +304,7 @@ def test_what_guessing_gets_right_is_told_of_the_set_that_is_shown(
     told = next(part for part in plan.parts if part.id == "incentive")
     assert isinstance(told, PagesPart)
     said = texts.fill(loaded.text(told.document), told.values)
-    assert "2 classes to choose from, so that guessing gets about 50 % of the photos" in said
+    assert "2 classes to choose from, so guessing gets about 50 % of the photos" in said
 
 
 def test_a_path_ends_at_four_classes_whatever_its_set_lists(sets: Path, tmp_path: Path) -> None:
@@ -331,5 +331,5 @@ def test_a_question_about_the_accuracy_of_no_model_is_refused(tmp_path: Path) ->
         "id: mine\ntitle: Mine\nversion: 1\nflow:\n"
         "  - questionnaire: shipped:hive-trade-off-species\n"
     )
-    with pytest.raises(StudyError, match="the study has none"):
+    with pytest.raises(StudyError, match="the study does not explain a model"):
         overview.check(path)

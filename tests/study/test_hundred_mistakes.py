@@ -47,7 +47,7 @@ codes:
   - {id: click, tier: moments, name: Click, kind: point}
 """
 STUDY_, EASE_, PEOPLE_ = "mine.yaml", "instruments/ease.yaml", "instruments/people.yaml"
-NO_BREAK = "there is a no-break space (U+00A0), which YAML does not take for a space"
+NO_BREAK = "there is a no-break space (U+00A0), which YAML does not treat as a space"
 
 
 @dataclass(frozen=True)
@@ -173,12 +173,15 @@ OF_STUDIES = [
         "labels.hint: 'Hint' is already the label of with",
     ),
     of_study(
-        "analysis:\n", "labels: {hint: ''}\nanalysis:\n", 11, "allowed: a text that is not empty"
+        "analysis:\n",
+        "labels: {hint: ''}\nanalysis:\n",
+        11,
+        "allowed: a text of at least one character",
     ),
     of_study("analysis:\n", "labels: [hint]\nanalysis:\n", 11, "labels: found ['hint']; allowed"),
     of_study("analysis:\n", "label: {hint: H}\nanalysis:\n", 11, "did you mean 'labels'?"),
     # languages
-    of_study("language: en", "languages: [en]", 4, "two languages or more"),
+    of_study("language: en", "languages: [en]", 4, "at least two languages"),
     of_study("language: en", "languages: [en, de, de]", 4, "found 'de' again"),
     of_study("language: en", "languages: en", 4, "found 'en'; allowed: a list"),
     of_study("language: en", "languages: [en, deutsch]", 4, "a language like 'en'"),
@@ -239,10 +242,10 @@ OF_STUDIES = [
         "[before, clear]", "[before, celar]", 10, "has an item or a score 'celar'; there are: "
     ),
     of_study(
-        "{item: clear", "{item: nope", 20, "exclude.odd.item: no questionnaire of the flow has an"
+        "{item: clear", "{item: nope", 20, "exclude.odd.item: no questionnaire in the flow has an"
     ),
     of_study(
-        "{score: ease", "{score: eas", 21, "exclude.low.score: no questionnaire of the flow has a"
+        "{score: ease", "{score: eas", 21, "exclude.low.score: no questionnaire in the flow has a"
     ),
     of_study(
         "below: 3}\n  low", "below: 9}\n  low", 20, "everybody would fail: clear ranges from 1 to 7"
@@ -279,24 +282,22 @@ OF_STUDIES = [
     of_study("trials: 3", "trials: 3\n      trials: 4", 33, "the key 'trials' is given twice"),
     # files
     of_study("own/rest.md", r"own\rest.md", 37, r"'own\\rest.md' is a path with a backslash"),
-    of_study(
-        "own/before.md", r'"own\before.md"', 34, "U+0008 is not allowed, and in double quotes a"
-    ),
+    of_study("own/before.md", r'"own\before.md"', 34, "U+0008 is not allowed; in double quotes, a"),
     of_study("own/before.md", r'"own\now.md"', 34, r"'own\now.md' is a path with a backslash"),
     of_study("own/before.md", r'"own\consent.md"', 34, "found unknown escape character 'c'"),
     of_study("own/rest.md", r"C:\own\rest.md", 37, "points outside the study's folder"),
     of_study("own/rest.md", "own/{hint.md", 37, "a brace is missing in 'own/{hint.md'"),
-    of_study("own/rest.md", "own/Rest.md", 37, "the file 'own/Rest.md' is not there"),
+    of_study("own/rest.md", "own/Rest.md", 37, "the file 'own/Rest.md' does not exist"),
 ]
 OF_TEXTS = [
     Mistake(
-        "own/rest.md", "a little", "a {hint little", 3, "{hint: its other brace is missing: part"
+        "own/rest.md", "a little", "a {hint little", 3, "{hint: the matching brace is missing: part"
     ),
     Mistake(
-        "own/rest.md", "a little", "a hint} little", 3, "hint}: its other brace is missing: part"
+        "own/rest.md", "a little", "a hint} little", 3, "hint}: the matching brace is missing: part"
     ),
     Mistake(
-        "own/before.md", "{stage}", "{stage", 1, "{stage: its other brace is missing: participa"
+        "own/before.md", "{stage}", "{stage", 1, "{stage: the matching brace is missing: participa"
     ),
     Mistake(
         "own/before.md", "{stage}", "{sateg}", 1, "{sateg}: nothing is filled in for it in the"
@@ -341,7 +342,7 @@ OF_QUESTIONNAIRES = [
         "check: 3}",
         "check: 3, labels: [a, b]}",
         8,
-        "allowed: 7 labels, one a point; there are",
+        "allowed: 7 labels, one per point; there are",
     ),
     Mistake(
         EASE_,
@@ -440,14 +441,19 @@ def test_several_are_reported_at_once(folder: Path, without: int) -> None:
             7,
             "no tier 'kinds'; allowed: kind, moments",
         ),
-        ("key: d", "key: g", 8, "codes[1].key: 'g' is the key of 'guess' on this tier; allowed: a"),
+        (
+            "key: d",
+            "key: g",
+            8,
+            "codes[1].key: 'g' is already the key of 'guess' on this tier; allowed: a",
+        ),
         ("key: g", "key: gg", 7, "codes[0].key: found 'gg'; allowed: a letter or a digit"),
         ("key: d", "parent: gess", 8, "codes[1].parent: there is no code 'gess'"),
         (
             "id: doubt",
             "id: guess",
             8,
-            "there is a code 'guess' above, in line 7; allowed: an id of",
+            "there is a code 'guess' above, in line 7; allowed: a different id",
         ),
         ("name: Doubt", "nmae: Doubt", 8, "unknown key 'nmae' (did you mean 'name'?)"),
         ("on: spans", "on: span", 5, "tiers.moments.on: found 'span'; allowed: 'units' or 'spans'"),
@@ -467,7 +473,7 @@ def test_a_mistake_in_a_codebook(old: str, new: str, line: int, said: str) -> No
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
-        (("title",), "", "title: found ''; allowed: a text that is not empty"),
+        (("title",), "", "title: found ''; allowed: a text of at least one character"),
         (("titel",), "x", "titel: unknown key (did you mean 'title'?)"),
         (
             ("kind",),
@@ -516,7 +522,7 @@ def test_a_factor_by_which_the_moderator_acts_is_in_order(tmp_path: Path) -> Non
     new = '["with", "without"], colour: [red, blue]}\n  by_moderator: [colour]'
     assert faults(tmp_path, of_study('["with", "without"]}', new, 0, "")) == []
     (told,) = faults(tmp_path, of_study('["with", "without"]}', new.replace("[colo", "[co"), 0, ""))
-    assert "`by_moderator`; 'cour' is none" in told[2]
+    assert "`by_moderator`; 'cour' is not one of them" in told[2]
 
 
 @pytest.mark.parametrize(

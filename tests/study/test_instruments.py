@@ -232,7 +232,7 @@ def test_an_item_once_a_stage() -> None:
 def test_nothing_to_ask_is_refused() -> None:
     own = made("items:\n  - {id: a, kind: written, text: 'S {stage}', repeat: stages}\n")
     assert own.item_ids(1) == ("a_1",)
-    with pytest.raises(StudyError, match="the study has none"):
+    with pytest.raises(StudyError, match="the study has no stages"):
         own.item_ids(0)
 
 
@@ -315,10 +315,10 @@ SCORES_REFUSED = [
     ("scores: {t: {sum: [w]}}\n" + TWO, "t needs a rating 'w'"),
     ("scores: {t: {mean: [a], sum: [a]}}\n" + TWO, "one of mean, sum, chosen, weighted or rule"),
     ("scores: {t: {meaning: none}}\n" + TWO, "one of mean, sum, chosen, weighted or rule"),
-    ("scores: {t: {mean: [a], reverse: [b]}}\n" + TWO, "reverse names 'b'"),
+    ("scores: {t: {mean: [a], reverse: [b]}}\n" + TWO, "reverse contains 'b'"),
     ("scores: {t: {chosen: x, among: [a]}}\n" + TWO, "a choice 'a'"),
     ("scores: {t: {weighted: {u: v}}}\n" + TWO, "not a score above it"),
-    ("scores: as-answered\nscoring: as-answered\n" + TWO, "scores alone"),
+    ("scores: as-answered\nscoring: as-answered\n" + TWO, "only scores"),
 ]
 
 

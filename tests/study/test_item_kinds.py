@@ -225,7 +225,7 @@ MISTAKES = {
     "kind: drawing": "media: missing",
     "kind: drawing, media: a.png, strokes: 0": "strokes",
     "kind: drawing, media: a.png, check: {right: 1}": "needs a right answer",
-    "kind: number, check: twelve": "is not an answer to it",
+    "kind: number, check: twelve": "is not a possible answer in the form",
 }
 
 

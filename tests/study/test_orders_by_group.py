@@ -92,22 +92,22 @@ def test_levels_and_questions_come_in_the_order_of_the_group(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("old", "new", "file", "line", "said"),
     [
-        ("feedback: {by", "feedbck: {by", "own.yaml", 12, "'feedbck' is no factor within"),
+        ("feedback: {by", "feedbck: {by", "own.yaml", 12, "'feedbck' is not a factor within"),
         ("feedback: {by: start", "feedback: {by: strt", "own.yaml", 12, "'strt'; allowed: factors"),
         (
             'easy: ["with", "without"]',
             'easy: ["with"]',
             "own.yaml",
             12,
-            "allowed: each once of: wi",
+            "allowed: each of these once: wi",
         ),
-        ('easy: ["with", "w', 'esy: ["with", "w', "own.yaml", 12, "'esy' is no level of start"),
+        ('easy: ["with", "w', 'esy: ["with", "w', "own.yaml", 12, "'esy' is not a level of start"),
         (
             "easy: [sinelines/gt, s",
             "easy: [sinelines/tg, s",
             "own.yaml",
             11,
-            "each once of: sinelin",
+            "each of these once: sinelin",
         ),
         (
             "      orders: {easy: [sine",
@@ -116,8 +116,14 @@ def test_levels_and_questions_come_in_the_order_of_the_group(tmp_path: Path) -> 
             11,
             "unknown key 'ord",
         ),
-        ("easy: [one, two", "easy: [one, tow", "asked.yaml", 5, "each once of: one, two, three"),
-        ("easy: [one, two", "eazy: [one, two", "asked.yaml", 5, "'eazy' is no level of start"),
+        (
+            "easy: [one, two",
+            "easy: [one, tow",
+            "asked.yaml",
+            5,
+            "each of these once: one, two, three",
+        ),
+        ("easy: [one, two", "eazy: [one, two", "asked.yaml", 5, "'eazy' is not a level of start"),
         ("order: {by: start", "order: {by: strat", "asked.yaml", 5, "there is no variable 'strat'"),
         ("order: {by: start", "order: {bye: start", "asked.yaml", 5, "unknown key 'bye'"),
     ],

@@ -80,13 +80,13 @@ def test_no_file_of_a_new_study_can_be_missing_in_any_way(tmp_path: Path) -> Non
         content, name = file.read_bytes(), file.relative_to(tmp_path).as_posix()
         file.unlink()
         said = refused(path)
-        assert f"the file {name!r} is not there" in said
+        assert f"the file {name!r} does not exist" in said
         assert "shipped:" in said, "and how to take the shipped one"
         for other in (file.name.capitalize(), f".{file.name}.icloud", f"{file.name}.txt"):
             stray = file.with_name(other)
             stray.write_bytes(content)
             said = refused(path)
-            assert f"the file {name!r} is not there" in said
+            assert f"the file {name!r} does not exist" in said
             assert other in said
             stray.unlink()
         for nothing in (b"", b"\0" * 400):
@@ -140,7 +140,7 @@ def test_every_command_refuses_what_the_check_refuses(tmp_path: Path) -> None:
     ):
         done = CliRunner().invoke(app, command)
         assert done.exit_code != 0, command
-        assert "consent.md' is not there" in str(done.exception), command
+        assert "consent.md' does not exist" in str(done.exception), command
 
 
 def test_shipped_files_are_named_as_such_with_their_hash(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_file_beside_a_shipped_one_is_not_passed_over(tmp_path: Path) -> None:
     for name in ("texts/en/consent.md", "texts/en/stage-first.md", "instruments/seq.yaml"):
         assert f"{name} in the study's folder is not used" in said
     both = SHIPPED.replace("  - tutorial", "  - text: texts/{language}/consent.md\n  - tutorial")
-    assert "line 7 takes the study's own" in refused(write_own_files(tmp_path, both))
+    assert "line 7 uses the study's own" in refused(write_own_files(tmp_path, both))
 
 
 def test_what_is_not_shipped_or_no_file_is_told(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_text_that_one_language_lacks_is_an_error_with_a_fallback_too(tmp_path
     path, _ = new_study("ici", "quickstart", tmp_path, "fr")
     check(path)
     (tmp_path / "texts" / "fr" / "consent.md").unlink()
-    assert "the file 'texts/fr/consent.md' is not there" in refused(path)
+    assert "the file 'texts/fr/consent.md' does not exist" in refused(path)
 
 
 def test_words_of_its_own_are_declared(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_words_of_its_own_are_declared(tmp_path: Path) -> None:
     write_own_files(tmp_path, SHIPPED.replace("flow:\n", f"{line}\nflow:\n"))
     assert check(path).words["back"] == "Backwards"
     own.unlink()
-    assert "the file 'texts/en/participant.yaml' is not there" in refused(path)
+    assert "the file 'texts/en/participant.yaml' does not exist" in refused(path)
 
 
 def test_a_session_reads_its_own_copy_and_nothing_else(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_session_reads_its_own_copy_and_nothing_else(tmp_path: Path) -> None:
     assert loading.source(loaded, "texts/en/consent.md") == kept
     assert loaded.sha256 == check(study).sha256
     kept.unlink()
-    with pytest.raises(StudyError, match="is not there"):
+    with pytest.raises(StudyError, match="does not exist"):
         loading.load(session / "study" / "mine.yaml", recorded=True)
 
 

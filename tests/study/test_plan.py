@@ -71,7 +71,7 @@ def test_a_plan_comes_back_from_its_first_event() -> None:
 
 @pytest.mark.parametrize("label", ["P1", "p01", "P00", "Q01", "P-01", "P01 ", "../P01", "P٠١", ""])
 def test_a_participant_of_another_form_is_refused(label: str) -> None:
-    with pytest.raises(SessionError, match="named like P01"):
+    with pytest.raises(SessionError, match="labels like P01"):
         realised(label)
 
 

@@ -64,11 +64,11 @@ BROKEN = {
     "lacks-it": ("", "has no attribute 'TASK'"),
     "taken": (
         "from labapp.tasks.pages.task import Pages\nTASK = Pages()\n",
-        "a task 'pages' is there already",
+        "a task 'pages' already exists",
     ),
     "taken-kind": (
         f"{OTHER}\nTASK = Other()\n",
-        "parts of the kind 'debrief' are there already",
+        "parts of the kind 'debrief' already exist",
     ),
     "taken-stages": (
         (
@@ -155,11 +155,11 @@ WRONG = {
     "labapp.metrics": ("IT = 3", "it is int, and no Metric"),
     "labapp.exporters": (
         "from labapp.session.bids.export import BidsDataset\nIT = BidsDataset()",
-        "an exporter 'bids' is there already",
+        "an exporter 'bids' already exists",
     ),
     "labapp.decoders": (
         "from labapp.models.representations.recipe import _ALL\nIT = _ALL[0]",
-        "an architecture 'closed-form:circles' is there already",
+        "an architecture 'closed-form:circles' already exists",
     ),
     "labapp.explanations": (
         GOOD["labapp.explanations"].replace("Literal['ours']", "str").replace("good:", "wrong:"),
@@ -167,7 +167,7 @@ WRONG = {
     ),
     "labapp.explanations nothing": (
         "from labapp.models.explanations import data\nIT = data.ExplanationMethod('ours')",
-        "neither settings to learn, nor sets that it explains, nor scores of pixels",
+        "no settings to learn with, no sets that it explains and no scores of pixels",
     ),
     "labapp.instruments": (
         GOOD["labapp.instruments"].replace(
@@ -262,7 +262,7 @@ def test_a_brought_questionnaire_is_asked_by_its_id(brought: Path, tmp_path: Pat
         "flow: [{questionnaire: shipped:drowsy}, {questionnaire: shipped:seq}]}"
     )
     assert loading.load(study).instruments["drowsy"].scores
-    with without(brought), pytest.raises(StudyError, match=r"'instruments/drowsy.yaml' is not"):
+    with without(brought), pytest.raises(StudyError, match=r"'instruments/drowsy.yaml' does not"):
         loading.load(study)
 
 

@@ -135,8 +135,8 @@ def test_every_pattern_is_told_in_words(document: type[BaseModel]) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "todo"),
     [
-        ("  - debrief", "\t- debrief", 12, "Indent with spaces"),
-        ("      trials: 3", "     trials: 3", 10, "exactly like its neighbours"),
+        ("  - debrief", "\t- debrief", 12, "with spaces instead of tabs"),
+        ("      trials: 3", "     trials: 3", 10, "exactly like the lines around it"),
         ("title: My study", "title: Mine: a study", 2, "needs quotes"),
         (
             "  - debrief",
@@ -367,7 +367,7 @@ FAR_APART = [
         "greater than 0",
         "hint is never 'wth'",
         "did you mean 'trials'",
-        "'instruments/eas.yaml' is not there",
+        "'instruments/eas.yaml' does not exist",
         "nothing is filled",
         "1",
         'quotes, "yes"',
@@ -488,7 +488,7 @@ def test_what_only_a_later_session_shows_is_checked_too(tmp_path: Path) -> None:
         ("own/rest.md", "Größe".encode("latin-1"), 25, "not UTF-8"),
         ("own/rest.md", b"a" * 1_000_000, 25, "more than"),
         ("own/rest.md", None, 25, "a folder"),
-        ("own/rest.md", Path("nowhere.md"), 25, "is not there"),
+        ("own/rest.md", Path("nowhere.md"), 25, "does not exist"),
         ("own/rest.md", Path("rest.md"), 25, "a link to itself"),
         ("mine.yaml", b"\xef\xbb\xbf" + STUDY.replace("\n", "\r\n").encode(), 0, ""),
         ("instruments/ease.yaml", b"\xef\xbb\xbf" + EASE.encode(), 0, ""),

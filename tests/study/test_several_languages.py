@@ -84,7 +84,7 @@ def test_what_a_translation_lacks_is_said_of_each_language(tmp_path: Path) -> No
     (tmp_path / "texts" / "de" / "debrief.md").unlink()
     (tmp_path / "texts" / "de" / "consent.md").write_text("# Zustimmung\n\n{stage}\n")
     assert complaints(path) == [
-        ("two.yaml", 14, ": the file 'texts/de/debrief.md' is not there"),
+        ("two.yaml", 14, ": the file 'texts/de/debrief.md' does not exist"),
         (
             "ease.yaml",
             6,
@@ -109,7 +109,7 @@ def test_missing_texts_of_all_languages_are_listed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("[en, de]", "[en]", 4, "two languages or more"),
+        ("[en, de]", "[en]", 4, "at least two languages"),
         ("[en, de]", "[en, de, en]", 4, "found 'en' again"),
         ("version: 1", "version: 1\nlanguage: de", 4, "line 5 has `languages`"),
         ("[en, de]", "[en, de, fr]", 5, "has no prompts in 'fr'"),

@@ -301,13 +301,17 @@ def test_every_picture_and_the_whole_images_belong_to_the_plan(
         ({"masks": [5, 5.05]}, "masks", ["5 % and 5.05 % of 24 x 24 scores are the same 29"]),
         ({"keys": ["F", "J"]}, "keys", ["3 different keys are needed", "found F, J"]),
         ({"keys": ["F", "f", "J"]}, "keys", ["3 different keys", "found F, f, J"]),
-        ({"keys": ["F", "J", "Escape"]}, "keys", ["'Escape' is not a key for a button"]),
-        ({"keys": ["F", "J", ""]}, "keys", ["'' is not a key for a button"]),
+        (
+            {"keys": ["F", "J", "Escape"]},
+            "keys",
+            ["'Escape' cannot be used as the key of a button"],
+        ),
+        ({"keys": ["F", "J", ""]}, "keys", ["'' cannot be used as the key of a button"]),
         ({"class_names": {"dog": "a dog"}}, "class_names", ["no class 'dog'; there are: disc"]),
         ({"class_names": {"disc": " "}}, "class_names", ["'' does not tell a button"]),
         ({"class_names": {"disc": "ring"}}, "class_names", ["'ring' does not distinguish"]),
         ({"masks": [15, 5]}, "masks", ["must ascend"]),
-        ({"masks": [15, 20.123456]}, "masks", ["20.123456 has more digits"]),
+        ({"masks": [15, 20.123456]}, "masks", ["20.123456 has more than six digits"]),
         ({"masks": {"smallest": 5, "largest": 6, "count": 5}}, "masks", ["not distinct"]),
         ({"blank_ms": -1}, "blank_ms", ["greater than or equal to 0"]),
         ({"fill": "pink"}, "fill", ["'pink'"]),
@@ -391,9 +395,9 @@ def ten_classes(manifest: stimuli.Json) -> None:
     [
         (without_example, "example", "has no correct_example to show"),
         (without_scores, "stimuli", "scores"),
-        (without_mean, "fill", "does not say its mean level"),
+        (without_mean, "fill", "does not state its mean level"),
         (without_file, "stimuli", "nowhere.npy"),
-        (ten_classes, "keys", "11 buttons are more than there are digits"),
+        (ten_classes, "keys", "11 buttons, which is more than there are digits"),
     ],
 )
 def test_a_set_that_lacks_something_is_refused(
@@ -411,13 +415,13 @@ def test_scores_of_different_sizes_are_refused(tmp_path: Path) -> None:
     found = stimuli.write(tmp_path / "sets", "scores")
     coarse = score_files.encode_scores(np.ones((12, 12)))
     (found.folder / "p00-edge.npy").write_bytes(coarse)
-    with pytest.raises(StudyError, match=r"p00-edge\.npy' is of 12 × 12 cells, others of 24"):
+    with pytest.raises(StudyError, match=r"p00-edge\.npy' has 12 × 12 cells, others have 24"):
         overview.check(write_unmasking_study(tmp_path, library.load(found.folder)))
 
 
 def test_another_kind_of_set_is_refused(tmp_path: Path) -> None:
     found = stimuli.write(tmp_path / "sets", "heatmaps")
-    with pytest.raises(StudyError, match="needs scores, and the stimulus set tiny-heatmaps has"):
+    with pytest.raises(StudyError, match="needs scores, but the stimulus set tiny-heatmaps has"):
         overview.check(write_unmasking_study(tmp_path, found))
 
 

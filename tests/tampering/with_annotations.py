@@ -77,7 +77,7 @@ for _name, _place, _path, _sentence in (
         place(places, path).unlink()
 
     _delete.__name__, _delete.__doc__ = _name, _sentence
-    manipulation("coded", told=f"{Path(_path).name}: it is gone")(_delete)
+    manipulation("coded", told=f"{Path(_path).name}: it no longer exists")(_delete)
 
 
 @manipulation("coded", told="transcript.jsonl: it had")
@@ -115,7 +115,7 @@ def shorten_a_redaction(lines: Sequence[Line]) -> Sequence[Line]:
     ]
 
 
-@rewritten("transcript.jsonl", told="transcript.jsonl: what it held on")
+@rewritten("transcript.jsonl", told="transcript.jsonl: its content of")
 def change_a_word(lines: Sequence[Line]) -> Sequence[Line]:
     """A text is another one, and all sums are made again."""
     return [
@@ -132,7 +132,7 @@ def put_back_the_folder_of_annotations(places: Places) -> None:
     shutil.copytree(places.backup, folder)
 
 
-@manipulation("coded", told="anna.jsonl: it is gone")
+@manipulation("coded", told="anna.jsonl: it no longer exists")
 def delete_the_folder_of_annotations(places: Places) -> None:
     """The folder of a session's annotations is deleted."""
     shutil.rmtree(annotations_folder(places.coded))
@@ -200,7 +200,7 @@ def empty_a_raters_file(places: Places) -> None:
     _file(places, "raters/anna.jsonl").write_bytes(b"")
 
 
-@rewritten("raters/anna.jsonl", told="what it held on")
+@rewritten("raters/anna.jsonl", told="its content of")
 def change_a_code_after_the_lock(lines: Sequence[Line]) -> Sequence[Line]:
     """A code is another one after it was locked, and all sums are made again."""
     return _code(lines)
@@ -237,14 +237,14 @@ def add_a_code_by_hand(places: Places) -> None:
         file.write(encode(last._replace(seq=last.seq + 1)) + b"\n")
 
 
-@manipulation("coded", told="its marks are those of anna")
+@manipulation("coded", told="its marks were made by anna")
 def give_codes_to_another_rater(places: Places) -> None:
     """A rater's file gets another's name."""
     path = _file(places, "raters/anna.jsonl")
     path.rename(path.with_name("carl.jsonl"))
 
 
-@rewritten("units.jsonl", told="units.jsonl: what it held on")
+@rewritten("units.jsonl", told="units.jsonl: its content of")
 def move_a_unit(lines: Sequence[Line]) -> Sequence[Line]:
     """A unit ends later, and all sums are made again."""
     return [
@@ -255,7 +255,7 @@ def move_a_unit(lines: Sequence[Line]) -> Sequence[Line]:
     ]
 
 
-@manipulation("coded", told="assignments.jsonl: what it held on")
+@manipulation("coded", told="assignments.jsonl: its content of")
 def change_who_codes_what(places: Places) -> None:
     """Another rater is assigned, and all sums are made again."""
     path = _log(places, "annotations/assignments.jsonl")
@@ -267,7 +267,7 @@ def change_who_codes_what(places: Places) -> None:
     _rewrite(path, other)
 
 
-@manipulation("coded", told=".yaml: it is gone")
+@manipulation("coded", told=".yaml: it no longer exists")
 def delete_a_stored_codebook(places: Places) -> None:
     """The version of the codebook by which codes were given is deleted."""
     (path,) = _log(places, "annotations/codebooks").glob("*.yaml")
@@ -312,7 +312,7 @@ def add_a_decision_by_hand(places: Places) -> None:
         file.write(json.dumps(line) + "\n")
 
 
-@manipulation("coded", told="comments.jsonl: what it held on")
+@manipulation("coded", told="comments.jsonl: its content of")
 def change_a_remark(places: Places) -> None:
     """A remark is another one."""
     path = _log(places, "comments.jsonl")

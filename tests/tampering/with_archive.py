@@ -37,7 +37,7 @@ def add_a_file_to_the_archive(places: Places) -> None:
     _append(places.archive, "bundle/notes.txt", b"later\n")
 
 
-@manipulation("archive", told="notes.txt lies beside the bundle's folder")
+@manipulation("archive", told="notes.txt is next to the bundle's folder")
 def put_a_file_beside_the_bundle(places: Places) -> None:
     """A file is added beside the bundle's folder in the archive."""
     _append(places.archive, "notes.txt", b"later\n")

@@ -55,14 +55,14 @@ def change_a_cell_and_the_manifest(places: Places) -> None:
     _swap(places.bundle / f"{BEH}_beh.tsv", "skipped", "solved")
 
 
-@manipulation("bundle", reseal=True, told="8 rows, the journal gives 9")
+@manipulation("bundle", reseal=True, told="8 rows, but the journal gives 9")
 def take_a_row_of_a_table_out_and_reseal(places: Places) -> None:
     """A question is taken out of a table, and the manifest fits."""
     path = places.bundle / f"{BEH}_beh.tsv"
     path.write_text("\n".join(path.read_text().splitlines()[:-1]) + "\n")
 
 
-@manipulation("bundle", reseal=True, told="_events.tsv: 63 rows, the journal gives 64")
+@manipulation("bundle", reseal=True, told="_events.tsv: 63 rows, but the journal gives 64")
 def take_an_event_out_of_a_table_and_reseal(places: Places) -> None:
     """A solution is taken out of the table of events, and the manifest fits."""
     path = places.bundle / f"{BEH}_events.tsv"
@@ -71,7 +71,7 @@ def take_an_event_out_of_a_table_and_reseal(places: Places) -> None:
     path.write_text("\n".join(lines[:at] + lines[at + 1 :]) + "\n")
 
 
-@manipulation("bundle", reseal=True, told="participants.tsv: 2 rows, the journal gives 1")
+@manipulation("bundle", reseal=True, told="participants.tsv: 2 rows, but the journal gives 1")
 def invent_a_participant_and_reseal(places: Places) -> None:
     """A participant is added to participants.tsv, and the manifest fits."""
     path = places.bundle / "participants.tsv"
@@ -154,7 +154,7 @@ def put_a_link_in_a_file_s_place(places: Places) -> None:
     (places.bundle / "README").symlink_to(beside)
 
 
-@manipulation("bundle", reseal=True, told="audio/more.wav: the journal does not name it")
+@manipulation("bundle", reseal=True, told="audio/more.wav: not mentioned in the journal")
 def add_sound_and_reseal(places: Places) -> None:
     """A sound file is added, and the manifest fits."""
     resound(places.bundle / SOURCE / "audio/more.wav", bytes(100))
@@ -166,7 +166,7 @@ def add_a_file_to_a_session_and_reseal(places: Places) -> None:
     (places.bundle / SOURCE / "extra.csv").write_text("a,b\n")
 
 
-@manipulation("bundle", reseal=True, told="CHANGES: no session gives such a file")
+@manipulation("bundle", reseal=True, told="CHANGES: a file that does not follow from any session")
 def add_a_file_to_the_top_and_reseal(places: Places) -> None:
     """A file is added to the bundle's top, and the manifest fits."""
     (places.bundle / "CHANGES").write_text("none\n")
@@ -220,7 +220,7 @@ def change_the_label_and_reseal(places: Places) -> None:
     put_facts(places.bundle, folder="sub-P09_ses-1_20260102T030405Z")
 
 
-@manipulation("bundle", told="lies in the folder of another")
+@manipulation("bundle", told="is in the folder of another session")
 def give_the_session_to_another_participant(places: Places) -> Path:
     """All folders and tables of the session are another participant's, and the manifest fits."""
     bundle = places.bundle
@@ -256,7 +256,7 @@ def cut_the_end_of_a_bundled_journal_off(places: Places) -> None:
     put_rows(places.bundle, bundle_rows(places.bundle)[:-1], head=False)
 
 
-@manipulation("bundle", told="state 'complete', and the journal says 'interrupted'")
+@manipulation("bundle", told="state 'complete', but the journal says 'interrupted'")
 def cut_the_end_off_and_note_it_so(places: Places) -> None:
     """The end of the bundled journal is cut off, session.json and the manifest fit."""
     put_rows(places.bundle, bundle_rows(places.bundle)[:200], head=True)
@@ -316,7 +316,7 @@ def take_a_model_card_away_and_reseal(places: Places) -> None:
     (places.bundle / SOURCEDATA / f"models/{MODEL}/model.yaml").unlink()
 
 
-@manipulation("bundle", reseal=True, told="no session's plan names it")
+@manipulation("bundle", reseal=True, told="not mentioned in any session's plan")
 def add_a_model_card_and_reseal(places: Places) -> None:
     """The card of a model that nobody used is added, and the manifest fits."""
     path = places.bundle / SOURCEDATA / "models/other/better/model.yaml"
@@ -342,7 +342,7 @@ def change_a_picture_of_a_bundle_and_reseal(places: Places) -> None:
     flip(next((places.bundle / SOURCE / "stimuli").iterdir()), 2)
 
 
-@manipulation("bundle", reseal=True, told="the journal does not name it")
+@manipulation("bundle", reseal=True, told="not mentioned in the journal")
 def add_a_hidden_picture_to_a_bundle_and_reseal(places: Places) -> None:
     """A hidden picture is added, and the manifest fits."""
     (places.bundle / SOURCE / "stimuli/.face.png").write_bytes(b"\x89PNG")

@@ -95,7 +95,7 @@ def change_a_setting(places: Places) -> None:
     sql(places.session, "PRAGMA user_version = 7")
 
 
-@manipulation("session", told="5 bytes lie behind the database")
+@manipulation("session", told="5 bytes were added after the end of the database")
 def put_bytes_behind_the_database(places: Places) -> None:
     """Bytes are appended to the journal's file."""
     path = places.session / JOURNAL

@@ -11,7 +11,7 @@ from tests.helpers.trees import flip
 from tests.tampering.catalogue import manipulation
 from tests.tampering.places import Places, link_outside
 
-STUDY_CHANGED = "study: its files are not those the session was planned with"
+STUDY_CHANGED = "study: its files are not those with which the session was planned"
 
 
 @manipulation("session", told="notes.txt: not part of the session")
@@ -123,14 +123,14 @@ def take_an_entry_of_the_environment_away(places: Places) -> Path:
     return _put(places, _environment(places)[1:])
 
 
-@manipulation("session", told="it has an entry that the journal does not have")
+@manipulation("session", told="it has an entry that is not in the journal")
 def add_an_entry_to_the_environment(places: Places) -> Path:
     """A run that never was has an entry."""
     entries = _environment(places)
     return _put(places, [*entries, entries[0] | {"segment": 9}])
 
 
-@manipulation("session", noted="it has an entry of segment 3 that the journal does not have")
+@manipulation("session", noted="it has an entry for segment 3 that is not in the journal")
 def add_an_entry_of_the_next_run_to_the_environment(places: Places) -> Path:
     """An entry as a run leaves it that ends while it opens the session."""
     entries = _environment(places)
@@ -174,19 +174,19 @@ def take_a_picture_away(places: Places) -> None:
     _pictures(places)[0].unlink()
 
 
-@manipulation("session", told="the journal does not name it")
+@manipulation("session", told="not mentioned in the journal")
 def add_a_picture(places: Places) -> None:
     """A picture lies beside those that were shown."""
     (places.session / "stimuli/face.png").write_bytes(b"\x89PNG")
 
 
-@manipulation("session", told="stimuli/.face.png: the journal does not name it")
+@manipulation("session", told="stimuli/.face.png: not mentioned in the journal")
 def add_a_hidden_picture(places: Places) -> None:
     """A hidden picture lies beside those that were shown."""
     (places.session / "stimuli/.face.png").write_bytes(b"\x89PNG")
 
 
-@manipulation("session", told="renamed; its journal is of participant P01")
+@manipulation("session", told="renamed; its journal belongs to participant P01")
 def rename_the_folder(places: Places) -> Path:
     """The session folder says another participant."""
     target = places.session.with_name(places.session.name.replace("P01", "P05"))
@@ -194,7 +194,7 @@ def rename_the_folder(places: Places) -> Path:
     return target
 
 
-@manipulation("session", "other", told="renamed; its journal is of participant P02")
+@manipulation("session", "other", told="renamed; its journal belongs to participant P02")
 def exchange_two_sessions(places: Places) -> None:
     """The folders of two sessions exchange their names."""
     beside = places.session.with_name("beside")
@@ -203,7 +203,7 @@ def exchange_two_sessions(places: Places) -> None:
     beside.rename(places.other)
 
 
-@manipulation("session", told="withdrawn.jsonl: it is gone")
+@manipulation("session", told="withdrawn.jsonl: it no longer exists")
 def take_a_withdrawal_back(places: Places) -> None:
     """The line that says that the participant withdrew is taken out of withdrawn.jsonl."""
     from labapp.session.withdrawal import withdraw

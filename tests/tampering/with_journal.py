@@ -151,7 +151,7 @@ def exchange_two_rows(rows: list[Row]) -> list[Row]:
     return rows
 
 
-@manipulation("session", told="is of participant P02")
+@manipulation("session", told="belongs to participant P02")
 def put_in_the_journal_of_another_session(places: Places) -> None:
     """The journal of P02 lies in the folder of P01."""
     content = (places.other / JOURNAL).read_bytes()
@@ -170,7 +170,7 @@ def cut_the_end_off(rows: list[Row]) -> list[Row]:
     return rows[:-3]
 
 
-@edited(outsider, told="of sound lie behind the last block")
+@edited(outsider, told="of sound are after the last block")
 def cut_the_last_minute_off(rows: list[Row]) -> list[Row]:
     """Everything behind a question is cut off, the sound is left."""
     return rows[: first(rows, "label.edited")]
@@ -232,13 +232,13 @@ def change_the_environment_of_the_journal_and_hash_anew(rows: list[Row]) -> list
     return [*rows[:at], changed(rows[at], environment={"system": "?"}), *rows[at + 1 :]]
 
 
-@edited(insider, told="its files are not those the session was planned with")
+@edited(insider, told="its files are not those with which the session was planned")
 def change_the_study_s_hash_and_all_others(rows: list[Row]) -> list[Row]:
     """The plan names another study's hash, and the chain is computed anew."""
     return [changed(rows[0], study_sha256="1" * 64), *rows[1:]]
 
 
-@edited(insider, told="is of participant P07")
+@edited(insider, told="belongs to participant P07")
 def change_the_participant_and_hash_anew(rows: list[Row]) -> list[Row]:
     """The plan names another participant than the folder, and the chain is computed anew."""
     return [changed(rows[0], participant="P07"), *rows[1:]]
@@ -250,7 +250,7 @@ def change_a_segment_and_hash_anew(rows: list[Row]) -> list[Row]:
     return [row._replace(segment=3) if row.segment == 2 else row for row in rows]
 
 
-@edited(insider, told="lies before the")
+@edited(insider, told="is before the")
 def turn_time_back_and_hash_anew(rows: list[Row]) -> list[Row]:
     """An event is stamped before the one before it, and the chain is computed anew."""
     return _replaced(rows, 110, t_ns=5)

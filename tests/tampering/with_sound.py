@@ -114,28 +114,28 @@ def put_a_tag_behind_the_sound(places: Places) -> None:
     path.write_bytes(path.read_bytes() + b"LIST\x0c\0\0\0INFOICMT\0\0\0\0")
 
 
-@manipulation("session", told="6.0 s of sound lie behind the last block")
+@manipulation("session", told="6.0 s of sound are after the last block")
 def put_seconds_behind_a_killed_run(places: Places) -> None:
     """Six seconds are appended to the file of a run that was killed."""
     path = places.session / WAV_1
     resound(path, bytes(sound_of(path)) + bytes(6 * SECOND))
 
 
-@manipulation("killed", noted="1.0 s of sound lie behind the last block")
+@manipulation("killed", noted="1.0 s of sound are after the last block")
 def put_a_second_behind_a_killed_run(places: Places) -> None:
     """One second is appended to the file of a killed session, which a crash can leave too."""
     path = places.killed / WAV_1
     resound(path, bytes(sound_of(path)) + bytes(SECOND))
 
 
-@manipulation("session", told="its header does not fit")
+@manipulation("session", told="its header does not match")
 def change_the_rate(places: Places) -> None:
     """The header says twice the rate: the voice sounds higher, and is shorter."""
     path = places.session / WAV_1
     resound(path, bytes(sound_of(path)), rate=2000)
 
 
-@manipulation("killed", told="its header does not fit")
+@manipulation("killed", told="its header does not match")
 def change_the_channels_of_a_killed_session(places: Places) -> None:
     """The header of a killed session says two channels."""
     path = places.killed / WAV_1
@@ -143,7 +143,7 @@ def change_the_channels_of_a_killed_session(places: Places) -> None:
     flip(path, 22 + 1)
 
 
-@manipulation("session", told="its header does not fit")
+@manipulation("session", told="its header does not match")
 def shorten_by_the_header(places: Places) -> None:
     """The header of a closed file says less sound than there is: programs play no more."""
     path = places.session / WAV_2

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from labapp.analysis.analyze import analyze
 from labapp.analysis.tables import load
+from labapp.analysis.track_sections import describe_level, show_thresholds
 from labapp.base.errors import StudyError, faults_of
 from labapp.models.representations.space import Continuous, LatentSpace
 from labapp.record.events import payload_of
@@ -26,6 +27,7 @@ from labapp.study.adaptive import AnyRule
 from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.plan import spread_out
 from labapp.tasks.single_dimension.planner import track_dials
+from labapp.tasks.single_dimension.report import ASKED
 from labapp.ui.moderator.wording import list_chosen
 from tests.helpers.beside import put_beside
 from tests.helpers.play_single import SinglePlay, single_part, single_task
@@ -268,6 +270,8 @@ def test_adaptive_dials_are_simulated_verified_and_analysed(tmp_path: Path) -> N
     assert tables.stages["criterion"].isna().all()
     far, near = trials[trials["spread"] >= 0.4], trials[trials["spread"] <= 0.1]
     assert far["correct"].mean() > near["correct"].mean(), "who sees less is right less often"
+    assert set(own["lowest_level"]) == {0.02}
+    assert set(own["highest_level"]) == {1.0}
     practice = tracks[tracks["role"] == "practice"]
     assert set(practice["rule"]) == {"criterion"}
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
@@ -275,6 +279,12 @@ def test_adaptive_dials_are_simulated_verified_and_analysed(tmp_path: Path) -> N
     assert "Abstand der Bereiche" in page
     assert (tmp_path / "de" / "figures" / "single-dimension-tracks.svg").exists()
     assert not (tmp_path / "de" / "report-words.yaml").exists()
+    beyond = own.assign(threshold=own["about"].map({"1": 1.4, "2": 0.1234}))
+    shown = str(show_thresholds(ASKED, beyond))
+    assert "&gt; 1<" in shown, "no number beyond the levels"
+    assert "1.4" not in shown
+    assert "0.123" in shown
+    assert [describe_level(value, 2, 80) for value in (1.5, 14.81, 80.1)] == ["< 2", "14.8", "> 80"]
 
 
 @pytest.mark.parametrize(
@@ -299,8 +309,18 @@ def test_adaptive_dials_are_simulated_verified_and_analysed(tmp_path: Path) -> N
         ("start: 1, steps", "start: one, steps", "adaptive.start", "number"),
         ("steps: [2, 1]", "step: [2, 1]", "adaptive.step", "steps"),
         ("method: up-down", "method: updown", "adaptive.method", "up-down"),
-        ("of: 3, trials: 4", "of: 1, trials: 4", "adaptive", "2 right answers"),
-        ("of: 3, trials: 4", "of: 3, trials: 1", "adaptive", "2 right answers"),
+        (
+            "of: 3, trials: 4",
+            "of: 1, trials: 4",
+            "adaptive",
+            "at least 2, the number of right answers",
+        ),
+        (
+            "of: 3, trials: 4",
+            "of: 3, trials: 1",
+            "adaptive",
+            "at least 2, the number of right answers",
+        ),
         ("of: 3, trials: 4", "of: 3", "adaptive.trials", "missing"),
         (
             "{method: criterion, right: 2, of: 3, trials: 4}",
@@ -351,7 +371,7 @@ def test_what_a_part_depends_on_is_shown(tmp_path: Path) -> None:
 
 def test_dials_with_single_values_have_no_spread(tmp_path: Path) -> None:
     path = write(tmp_path, ("models: [circles/gt]", "models: [mnist8k/ig5]"))
-    with pytest.raises(StudyError, match="Slider 1 has single values"):
+    with pytest.raises(StudyError, match="Slider 1 has discrete values"):
         gate(path)
     rule = "adaptive: {method: criterion, right: 1, trials: 2}"
     (tmp_path / "dials.md").write_text("# Dials\n\nThere are {trials} questions.\n")

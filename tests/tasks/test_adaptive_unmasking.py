@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from labapp.analysis.analyze import analyze
 from labapp.analysis.tables import load
+from labapp.analysis.track_sections import average
 from labapp.base.errors import StudyError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import payload_of
@@ -256,8 +258,18 @@ def test_adaptive_sessions_are_simulated_verified_and_analysed(
     assert 12.0 < means["edge"] < 45.0
     assert tracks["threshold_se"].between(0.02, 0.6).all()
     assert tables.stages["threshold"].notna().all()
+    assert set(tracks["estimate"]) == {"fit"}
+    about = tracks[tracks["about"] == "edge"]
+    value, _, _ = average([*about.groupby("participant")], "log", logarithms=False)
+    assert value == pytest.approx(about["threshold"].mean()), "as in the analysis of stages"
+    geometric, _, _ = average([*about.groupby("participant")], "log", logarithms=True)
+    assert geometric == pytest.approx(np.exp(np.log(about["threshold"]).mean()))
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
     assert "Schwellen adaptiver Abschnitte" in page
+    assert "durch Anpassung einer psychometrischen Funktion" in page
+    assert "4 von 4 Verläufen endeten mit der Höchstzahl der Durchgänge" in page
+    assert "niedriger ist besser" in page
+    assert "Ränge:" not in page, "what no section shows is not defined"
     assert "Genauigkeit nach Maske" not in page, "the rule keeps the share of right answers"
     assert (tmp_path / "de" / "figures" / "unmasking-tracks.svg").exists()
     assert not (tmp_path / "de" / "report-words.yaml").exists()

@@ -57,9 +57,9 @@ def test_photos_are_judged_until_enough_are_right(tmp_path: Path, task: JudgingT
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ("{method: criterion, right: 2, trials: 400}", "found 400, and set 1 has"),
+        ("{method: criterion, right: 2, trials: 400}", "found 400, but set 1 has"),
         ("{method: psi, trials: 4}", "allowed: criterion"),
-        ("{method: criterion, right: 9, trials: 4}", "9 right answers"),
+        ("{method: criterion, right: 9, trials: 4}", "at least 9, the number of right answers"),
     ],
 )
 def test_a_rule_that_does_not_fit_the_photos_is_refused(

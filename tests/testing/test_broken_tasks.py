@@ -125,7 +125,10 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
             "        return PressingMachine(part, index)\n",
             "        return PressingMachine(part, context.pages('texts/{language}/press.md'))\n",
         ),
-        ("the text texts/en/press.md is shown, but nothing in the study names it", "in `texts` of"),
+        (
+            "the text texts/en/press.md is shown, but nothing in the study names it",
+            "in the `texts` of",
+        ),
     ),
     "a part that JSON changes": (
         ("    presses: tuple[int, ...]\n", "    presses: Any\n"),

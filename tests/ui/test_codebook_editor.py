@@ -105,7 +105,7 @@ def test_codes_and_groups_are_added_by_keys(editor: CodebookEditor, study: Path)
 def test_a_key_that_is_taken_is_refused_with_why(editor: CodebookEditor) -> None:
     choose(editor, "goal")
     typed(editor.key, "e")
-    assert "is the key of" in editor.state.text()
+    assert "is already the key of" in editor.state.text()
     assert editor.key.text() == "G"
     assert not editor.go.isEnabled()
 

@@ -57,7 +57,7 @@ def test_what_can_write_down_speech_is_told_with_what_to_get(
     assert (check.name, check.level, check.ok) == ("speech", "note", True)
     assert check.found == f"no engine; no model in {tmp_path}"
     assert "labapp extras add whispercpp" in check.todo
-    assert "ggml-small.bin of ggerganov/whisper.cpp" in check.todo
+    assert "ggml-small.bin from ggerganov/whisper.cpp" in check.todo
     assert "For German, use one without" in check.todo
     (tmp_path / "ggml-tiny.bin").write_bytes(struct.pack("<4sI", b"lmgg", 51865))
     (tmp_path / "notes.txt").write_text("mine")

@@ -203,7 +203,7 @@ def test_a_model_that_is_damaged_while_the_home_is_open_is_told_until_it_is_mend
     weights.write_bytes(whole[:-4] + b"\1\2\3\4")
     home._slow_checks()
     qtbot.waitUntil(lambda: decoders.icon.state == "missing", timeout=30_000)
-    assert "is not the file that its model card names" in home.view.error.title.text()
+    assert "is not the file on which its model card names" in home.view.error.title.text()
     assert not home.view.ready.start_button.isEnabled()
     weights.write_bytes(whole)
     home._slow_checks()
@@ -232,7 +232,7 @@ def test_a_data_folder_that_is_a_file_is_told_with_what_to_do(
     home.data.write_text("in the way")
     disk = home.view.ready.rows["disk"]
     qtbot.waitUntil(lambda: disk.icon.state == "missing", timeout=30_000)
-    assert "there is a file of that name" in disk.text.text()
+    assert "there is already a file with that name" in disk.text.text()
     assert "--data" in disk.text.text()
     assert not home.view.ready.start_button.isEnabled()
 

@@ -358,7 +358,7 @@ def lines(found: TimedList) -> list[tuple[str, str]]:
     """Time and words, oldest first, after that the room has no microphone."""
     shown = [found.item(place).data(LINE_ROLE) for place in range(found.count())]
     first, *rest = [(line.time, line.text) for line in reversed(shown)]
-    assert first[1].startswith("Without sound: the study records no sound")
+    assert first[1].startswith("Without sound: the study does not record sound")
     return rest
 
 

@@ -142,7 +142,7 @@ def test_a_blind_moderator_reads_nothing_of_model_truth_type_or_purity(watch: Wa
         "Sets concepts",
         "1:00 left",
         "Changes in effect: 1",
-        "Ask about the model only after the stage.",
+        "Do not ask about the model until the stage is over.",
     ]
     hidden = watched.part.repaired.model
     widgets = watched.console.findChildren(QWidget)

@@ -337,7 +337,7 @@ def test_silence_is_an_alarm_only_where_one_thinks_aloud(desk: Desk) -> None:
     assert desk.alarms() == [silent]
     desk.runner.send(Pause("moderator"), Source.MODERATOR)
     assert desk.alarms() == []
-    assert desk.console.header.recording.text() == "‖ paused, 0:00, sound is still recorded"
+    assert desk.console.header.recording.text() == "‖ paused, 0:00, still recording sound"
     desk.runner.send(Resume("moderator"), Source.MODERATOR)
     assert desk.alarms() == [], "nor does that of a pause"
     desk.wait(15.1)

@@ -118,7 +118,7 @@ def test_a_reason_takes_one_click_and_no_plain_key(
     assert header.recording.text() == f"‖ {tr(PAUSE_REASONS[reason])}, 2:10"
     desk.runner.emit(AudioStarted("f", "Jabra", "ALSA", 48_000, 1, "PCM_16"))
     desk.wait(1)
-    assert header.recording.text().endswith(", 2:11, sound is still recorded")
+    assert header.recording.text().endswith(", 2:11, still recording sound")
 
 
 def test_another_reason_is_typed(desk: Desk, qtbot: QtBot) -> None:

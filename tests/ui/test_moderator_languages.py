@@ -193,7 +193,7 @@ def test_every_sentence_is_named_somewhere() -> None:
     texts = said_elsewhere()
     for sentence in english():
         key = sentence.id[0] if sentence.pluralizable else sentence.id
-        head, _, code = key.partition(".")
+        head, _, code = key.removesuffix(".window").partition(".")
         if key and key not in named:
             assert head == "message", f"nobody names {key}"
             assert code in texts or any(fits(code, text) for text in texts), key
@@ -212,6 +212,25 @@ def test_every_message_that_is_named_has_a_sentence() -> None:
     codes = {code for path in UI.parent.rglob("*.py") for code in named.findall(source(path))}
     assert len(codes) > 100
     assert [code for code in sorted(codes) if catalogue.get(f"message.{code}") is None] == []
+
+
+OF_COMMANDS = {"coding.name_codebook", "message.marks_name_codebook"}
+"""What is said only if a command gave the wrong codebook, or none."""
+
+
+def test_a_window_names_buttons_instead_of_options() -> None:
+    for spoken in messages.available():
+        texts = {str(key): text for key, text in messages.catalogue(spoken).texts().items()}
+        with_options = {key for key, text in texts.items() if re.search(r"(?<!\w)--\w", text)}
+        assert with_options - OF_COMMANDS == {
+            key for key in with_options if f"{key}.window" in texts
+        }
+        for key in (key for key in texts if key.endswith(".window")):
+            assert words.fields(texts[key]) <= words.fields(texts[key.removesuffix(".window")])
+    told = Message("time_say", known="session, a.wav")
+    assert told == "Use --time to specify which times it has: session, a.wav."
+    shown = "In the list of times, choose one of the following: session, a.wav."
+    assert language.translate_message(told) == shown
 
 
 def test_nobody_names_a_message_that_there_is_not() -> None:
@@ -256,7 +275,7 @@ class Marked(messages.Catalogue):
 
     def gettext(self, message: str) -> str:
         text = messages.catalogue("en").gettext(message)
-        return text if message.startswith("number.") else mark(text)
+        return text if text == message or message.startswith("number.") else mark(text)
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         text = messages.catalogue("en").ngettext(msgid1, msgid2, n)
@@ -504,9 +523,9 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
         "/e, Zeile 3: beschädigt; ein Export kann in der Liste fehlen",
         "Wieder frei: a.",
         (
-            "Diese Ordner mit Sitzungen der Person wurden umbenannt und nicht verändert: "
-            "sub-P01_ses-2. Geben Sie ihnen ihren alten Namen zurück und ziehen Sie sie dann "
-            "zurück."
+            "Diese Ordner mit Sitzungen der Person wurden umbenannt und deshalb nicht verändert: "
+            "sub-P01_ses-2. Geben Sie ihnen ihre alten Namen zurück und ziehen Sie die Sitzungen "
+            "dann zurück."
         ),
     ]
 

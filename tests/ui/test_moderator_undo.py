@@ -354,4 +354,4 @@ def test_data_are_called_deleted_only_when_they_are(tmp_path: Path) -> None:
     assert what_became(folder).startswith("Not everything is deleted yet")
     assert f"sessions withdraw {folder} --delete" in what_became(folder)
     leaving.rmdir()
-    assert what_became(folder) == "What was recorded was deleted, as the participant wishes."
+    assert what_became(folder) == "What was recorded was deleted, as the participant wished."

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from labapp.base.clock import FakeClock
+from labapp.base.report.labels import Labels
 from labapp.record.events import Event
 from labapp.record.events.commands import Next, Pause, Resume
 from labapp.study import loading, planner
@@ -390,6 +391,10 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
     card = SessionCard(LIGHT)
     card.set_plan(plan.parts)
     assert card.order.text() == "1\N{NO-BREAK SPACE}tiny-scores, set 1: Middle, Edge"
+    labels = Labels({"tiny-scores, set 1: Middle, Edge": "Scores", "with": "With hint"})
+    card.set_plan(plan.parts, drawn=["with"], label=labels.put)
+    assert card.order.text().startswith("1\N{NO-BREAK SPACE}Scores\n")
+    assert "condition: With hint." in card.order.text()
     card.blind.setChecked(True)
     assert card.order.text() == "1 stage, hidden while blind"
     card.deleteLater()
@@ -401,7 +406,7 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
         ({"fill": "black"}, "the rest black"),
         ({"fill": "grey"}, "the rest grey"),
         ({"fill": "white"}, "the rest white"),
-        ({"sign": "absolute"}, "pixels ranked by the size of their score, whatever its sign"),
+        ({"sign": "absolute"}, "pixels ranked by the absolute value of their score"),
     ],
 )
 def test_every_way_of_masking_is_told(changes, said):

@@ -260,7 +260,7 @@ def test_nothing_is_called_saved_that_is_deleted(open_room, open_window):
     room = open_room()
     window = open_window(room)
     room.runner.send(EndSession("withdraws", "delete"))
-    assert "nothing recorded about you is kept" in window.cover.accessibleName()
+    assert "nothing that was recorded about you is kept" in window.cover.accessibleName()
     assert "saved" not in window.cover.accessibleName()
 
 

@@ -32,10 +32,8 @@ MANIPULATION = "manipulation check"
 POSITION, STIMULUS = "position", "stimulus"
 STEPS = 11
 """A score of whole numbers with at most so many different values is of steps."""
-THRESHOLDS = {
-    "threshold": "the level at which the share of right answers reaches its target",
-    "threshold_se": "standard error of the threshold",
-}
+THRESHOLD = "threshold"
+AT_TARGET = "the level at which the share of right answers reaches its target"
 """What thresholds are, where it is known what the levels are."""
 TIME_ON_QUESTION = "time_on_question"
 NO_VALUES = "no session that was analysed has a value"
@@ -269,8 +267,8 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
             own, yes_no, on_success = _by_trial(trials, name, missing)
             values = rows.assign(value=rows[name].astype("float64"))
             title, unit = column.meaning.split(";")[0], column.unit
-            if name in THRESHOLDS and (level := unit_of_thresholds(str(task))):
-                title, unit = THRESHOLDS[name], level
+            if name == THRESHOLD and (level := unit_of_thresholds(str(task))):
+                title, unit = AT_TARGET, level
             yield _Candidate(
                 name, title, unit, str(task), values,
                 own, yes_no, on_success,

@@ -131,7 +131,7 @@ def _fold(place: SessionPlace, *, withdrawn: bool) -> Folded | WithdrawnSession:
         raise RecordError(
             f"{record.source}: the journal was changed or damaged after it was written ({broken}).",
             safe="It was only read; nothing was changed.",
-            todo="`labapp sessions verify` shows more. Until this is solved, name the other "
+            todo="`labapp sessions verify` shows more. Until this is solved, give the other "
             "sessions one by one instead of their folder.",
         )
     Parts.of(record.planned.plan)  # which says what package is missing; a questionnaire does not

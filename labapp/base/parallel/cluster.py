@@ -83,13 +83,16 @@ def cluster(address: str, *, safe: str = "") -> Iterator[tuple[Any, int]]:
                     raise
     except (distributed.KilledWorker, CancelledError, CommClosedError) as error:
         if scheduler_lost:
-            what = f"The Dask scheduler at {address!r} is gone."
+            what = f"The connection to the Dask scheduler at {address!r} was lost."
             todo = "Check its log, restart it and its workers, and run the command again."
         else:
             killed = isinstance(error, distributed.KilledWorker)
             why = f" ({_first_line(error)})" if killed else ""
-            what = f"The Dask cluster at {address!r} lost its workers{why}."
-            todo = "Look at the logs of the workers: perhaps memory ran out. Then start them again "
+            what = f"The Dask cluster at {address!r} has lost its workers{why}."
+            todo = (
+                "Check the logs of the workers, which may have run out of memory. Then "
+                "start them again "
+            )
             todo += f"(dask worker {address}), and run the command again."
         raise SetupError(what, safe=safe, todo=todo) from error
 
@@ -194,7 +197,8 @@ def _check_workers(client: Any, address: str) -> int:
                 f"The Dask worker {worker} runs {_list_versions(names, theirs)}; this machine runs "
                 f"{_list_versions(ours | theirs, ours)}.",
                 safe="Nothing was begun.",
-                todo="Install the same versions there: other versions could give other numbers.",
+                todo="Install the same versions there, because other versions could give "
+                "different numbers.",
             )
     return int(sum(client.nthreads().values()))
 

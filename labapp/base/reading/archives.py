@@ -73,9 +73,9 @@ def refuse_entries(opened: zipfile.ZipFile) -> None:
         if why := _bad_name(name):
             raise ValueError(f"the name {_short(name)} {why}")
     if twice := _first_twice(names):
-        raise ValueError(f"the name {_short(twice)} is there twice")
+        raise ValueError(f"the name {_short(twice)} occurs twice")
     if twice := _first_twice([name.casefold() for name in names]):
-        raise ValueError(f"two names differ in upper and lower case only: {_short(twice)}")
+        raise ValueError(f"two names differ only in upper and lower case: {_short(twice)}")
     for entry in entries:
         refuse_bomb(entry)
     assert opened.fp is not None
@@ -88,7 +88,7 @@ def refuse_bomb(entry: zipfile.ZipInfo) -> None:
     method of which the unpacked size is not known beforehand."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(
-            f"{_short(entry.filename)} is compressed by a method that labapp cannot read"
+            f"{_short(entry.filename)} is compressed with a method that labapp cannot read"
         )
     if entry.file_size > max(FREE, RATIO * entry.compress_size):
         raise ValueError(
@@ -109,15 +109,15 @@ def member(opened: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
 def _bad_name(name: str) -> str:
     parts = PurePosixPath(name).parts
     if not name or name.startswith(("/", "\\")) or ":" in (parts[0] if parts else ""):
-        return "does not lie below the archive's folder"
+        return "is not below the archive's folder"
     if ".." in parts:
         return "leads out of the archive's folder"
     if "\\" in name:
-        return "holds a backslash, where folders in an archive are divided by /"
+        return "contains a backslash, but folders in an archive are separated by /"
     if any(ord(letter) < 32 for letter in name):
         return "holds a control character"
     if any(len(part.encode("utf-8", "surrogatepass")) > LONGEST_NAME for part in parts):
-        return f"has a part of more than {LONGEST_NAME} bytes"
+        return f"has a part that is longer than {LONGEST_NAME} bytes"
     return ""
 
 

@@ -49,13 +49,15 @@ def npy(content: bytes) -> NDArray[Any]:
     except _UNREADABLE as error:
         raise ValueError(f"its header is damaged ({type(error).__name__})") from error
     if dtype.hasobject:
-        raise ValueError("it holds objects, which are pickles")
+        raise ValueError("it contains objects, which are pickled")
     if not dtype.itemsize:
-        raise ValueError(f"it holds {dtype}, whose values have no bytes")
+        raise ValueError(f"it contains {dtype}, whose values have no bytes")
     rest = memoryview(content)[stream.tell() :]
     # Python's whole numbers do not overflow: a header cannot claim more than the bytes behind it.
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(rest):
-        raise ValueError(f"it states the shape {shape} of {dtype} but holds {len(rest)} bytes")
+        raise ValueError(
+            f"its header gives the shape {shape} of {dtype}, but it contains {len(rest)} bytes"
+        )
     if 0 in shape:
         return np.empty(shape, dtype)
     return np.frombuffer(rest, dtype).reshape(shape, order="F" if column_major else "C")

@@ -122,7 +122,7 @@ def below(folder: Path) -> list[str]:
         at, prefix = folders.pop()
         if prefix.count("/") > DEEPEST:
             raise UnreadableFileError(
-                errno.ENAMETOOLONG, f"it holds folders more than {DEEPEST} levels deep"
+                errno.ENAMETOOLONG, f"it contains folders nested more than {DEEPEST} levels deep"
             )
         with os.scandir(at) as entries:
             for entry in entries:

@@ -164,7 +164,7 @@ def _lines(
     except csv.Error as error:
         what = f"is not CSV ({error})"
         if "unexpected end of data" in str(error):
-            what = "begins a quoted cell that never ends"
+            what = "begins a quoted cell that is never closed"
         elif "field limit" in str(error):
             what = f"has a cell of more than {csv.field_size_limit():,} characters"
         raise TableError(
@@ -182,7 +182,8 @@ def _even(
         if len(cells) > width or (len(cells) < width and not padded):
             raise TableError(
                 f"line {line} has {len(cells)} cells, and line {first} has {width}",
-                "Put cells that hold a comma in double quotes, or use semicolons between cells",
+                "Put cells that contain a comma in double quotes, or separate the cells with "
+                "semicolons",
             )
         yield line, cells + ("",) * (width - len(cells))
 

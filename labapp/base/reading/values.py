@@ -51,20 +51,20 @@ class Budget:
         """Pay for texts that are kept, and for so many bytes besides. Raises TooMuch."""
         self._memory -= memory + sum(map(sys.getsizeof, texts))
         if self._memory < 0:
-            raise TooMuch("it would take more memory than a file of this kind may take")
+            raise TooMuch("it would need more memory than is allowed for a file of this kind")
 
     def entry(self, *texts: str) -> None:
         """Pay for an entry with its texts. Raises TooMuch."""
         self._entries -= 1
         if self._entries < 0:
-            raise TooMuch(f"it has more than {self._most:,} entries, and no more are read")
+            raise TooMuch(f"it has more than the {self._most:,} entries that labapp reads")
         self.take(*texts)
 
     def compare(self, times: int = 1) -> None:
         """Pay for entries that are compared with each other. Raises TooMuch."""
         self._comparisons -= times
         if self._comparisons < 0:
-            raise TooMuch("too many of its entries lie at the same place")
+            raise TooMuch("too many of its entries are in the same place")
 
 
 Pairs = Callable[[list[tuple[str, Any]]], Any]
@@ -80,7 +80,7 @@ def json_value(text: str | bytes, pairs: Pairs | None = None) -> Any:
     written = text.decode("utf-8") if isinstance(text, bytes) else text
     opened = written.count("[") + written.count("{")
     if len(written) > MOST and opened + written.count(",") > MOST:
-        raise ValueError(f"it holds more than {MOST} values")
+        raise ValueError(f"it contains more than {MOST} values")
     try:
         decoder = _DECODER if pairs is None else json.JSONDecoder(object_pairs_hook=pairs)
         value = decoder.decode(written)
@@ -117,7 +117,7 @@ def _no_number(name: str) -> NoReturn:
 def _number(digits: str) -> float:
     value = float(digits)
     if value in (float("inf"), float("-inf")):
-        raise ValueError(f"{digits:.40} is larger than any number that is read")
+        raise ValueError(f"{digits:.40} is larger than any number that labapp reads")
     return value
 
 

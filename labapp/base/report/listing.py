@@ -159,7 +159,9 @@ def check(words: Mapping[str, str], todo: str) -> None:
             ) from error
         if not own <= english:
             wrong, known = (", ".join(sorted(names)) for names in (own - english, english))
-            raise SetupError(f"{name!r}: there is no {wrong}; its values are: {known}.", todo=todo)
+            raise SetupError(
+                f"{name!r} has no value called {wrong}; its values are: {known}.", todo=todo
+            )
 
 
 @cache

@@ -191,7 +191,7 @@ def page(title: str, header: Html, body: Html, footer: Html) -> Html:
 
 ENGLISH = "en"
 NO_TEMPLATES: Mapping[str, str] = MappingProxyType({})
-DEEPEST = 6
+DEEPEST = 8
 """So far within each other are texts translated that stand in fields."""
 _NUMBER = r"[-−+±~]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?\s?%?"
 _WITHIN = r"(?:(?![.!?]\s+[^\Wa-z_]).)+?"
@@ -284,6 +284,8 @@ class Translation:
         """A text whose numbers are written as in English, with numbers as this language has
         them."""
         swap = {ord("."): self._point, ord(","): self._comma}
+        if self._point == ",":  # [1.5, 2.5] is [1,5; 2,5]
+            text = re.sub(r"\[[^\[\]]*\]", lambda match: match[0].replace(", ", "; "), text)
         return _NUMBERS.sub(lambda match: match[0].translate(swap), text)
 
     def _of(self, text: str, depth: int) -> str | None:
@@ -461,14 +463,15 @@ def look_of(
     inches = FULL_IN if width is None else _inches("--figure-width", width, "", "3.33in")
     if not LEAST_IN <= inches <= MOST_IN:
         raise UsageError(
-            f"--figure-width {width}: figures are {LEAST_IN:g} to {MOST_IN:g} in wide.",
+            f"--figure-width {width}: figures must be between {LEAST_IN:g} and {MOST_IN:g} in "
+            "wide.",
             safe=SAFE,
-            todo="A column of a journal is 3.3 to 3.5 in wide, a page about 7 in.",
+            todo="A journal column is 3.3 to 3.5 in wide, a full page about 7 in.",
         )
     points = None if size is None else 72 * _inches("--figure-size", size, "pt", "8pt")
     if points is not None and not LEAST_PT <= round(points, 6) <= MOST_PT:
         raise UsageError(
-            f"--figure-size {size}: text has {LEAST_PT:g} to {MOST_PT:g} pt.",
+            f"--figure-size {size}: text must be between {LEAST_PT:g} and {MOST_PT:g} pt.",
             safe=SAFE,
             todo="Most venues want 7 to 9 pt.",
         )
@@ -505,7 +508,7 @@ def _find_installed_family(name: str) -> str:
     raise UsageError(
         f"The font {name!r} is not installed here.",
         safe=SAFE,
-        todo=f"Install it, or name one of these: {_list_text_families(there.values())}.",
+        todo=f"Install it, or choose one of these: {_list_text_families(there.values())}.",
     )
 
 

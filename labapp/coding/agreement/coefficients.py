@@ -135,7 +135,7 @@ def alpha_for(ratings: Ratings, level: Level) -> KrippendorffAlpha:
         return KrippendorffAlpha(level)
     scale = tuple(float(value) for value in ratings.categories)
     if level == "ratio" and min(scale, default=0) < 0:
-        raise ValueError("a scale of ratios has no numbers below zero")
+        raise ValueError("a ratio scale has no numbers below zero")
     return KrippendorffAlpha(level, scale)
 
 
@@ -424,7 +424,7 @@ def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> Unitizin
     """The older alpha of what two raters or more coded of one stretch of time; codes: the
     categories, by default all that were given. Raises ValueError for fewer raters."""
     if len(continuum.raters) < 2:
-        raise ValueError("two raters or more are compared")
+        raise ValueError("at least two raters are needed")
     given = {span.code for spans in continuum.raters for span in spans}
     observed = expected = 0.0
     for code in codes or sorted(given):
@@ -562,7 +562,7 @@ def unit_alpha(
     if not stretches:
         return result(None, "no time was coded by two raters", nothing)
     if min(numbers) < 2:
-        return result(None, "there is one rater only", nothing)
+        return result(None, "there is only one rater", nothing)
     position = dict.fromkeys(codes, 1) if binary else {c: at for at, c in enumerate(codes, 1)}
     size = max(position.values(), default=0) + 1
     parts = np.stack([_meeting(stretch, position, size) for stretch in stretches])
@@ -723,8 +723,8 @@ class RatingTable:
         if not _NUMBER.fullmatch(cell) or ("," in text) or not math.isfinite(float(text)):
             _refuse(
                 self.path,
-                f"line {line}, column {rater}: {_cut(cell)} is not a number, and the level {level} "
-                "needs numbers",
+                f"line {line}, column {rater}: {_cut(cell)} is not a number, but the level "
+                f"{level} needs numbers",
                 "Leave the cell empty if the rating is missing; number the categories in their "
                 "order; or compare them with --level nominal.",
             )
@@ -732,8 +732,8 @@ class RatingTable:
         if level == "ratio" and value < 0:
             _refuse(
                 self.path,
-                f"line {line}, column {rater}: {_cut(cell)} is below zero, and the level ratio has "
-                "a zero below which nothing is",
+                f"line {line}, column {rater}: {_cut(cell)} is below zero, but the level ratio "
+                "does not allow negative values",
                 "Compare the values with --level interval.",
             )
         return value
@@ -759,8 +759,8 @@ def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficien
         _refuse(
             table.path,
             f"its {ratings.n_units:,} units have {len(ratings.categories):,} different values, "
-            "which are too many to compare each with each",
-            "Check that its columns hold ratings and no texts; round numbers",
+            "too many to compare all pairs of values",
+            "Check that its columns contain ratings rather than text, and round numbers",
         )
     chosen: Measure
     if measure == "alpha":
@@ -791,7 +791,7 @@ def read_table(path: Path) -> RatingTable:
         _refuse(path, error.what, error.todo)
     header = tuple(cell.strip() for cell in table.first)
     if not lines:
-        _refuse(path, "it has no unit below its first line", "Give a line for each unit")
+        _refuse(path, "it has no units below its first line", "Give a line for each unit")
     notes: list[str] = []
     if _counts_rows(header, lines):
         header, lines = header[1:], [(line, row[1:]) for line, row in lines]
@@ -812,13 +812,17 @@ def read_table(path: Path) -> RatingTable:
     seen: dict[str, int] = {}
     for line, (unit, *_) in lines:
         if not unit:
-            _refuse(path, f"line {line} names no unit", "Give each unit a name in the first column")
+            _refuse(
+                path,
+                f"line {line} does not name a unit",
+                "Give each unit a name in the first column",
+            )
         if unit in seen:
             _refuse(
                 path,
                 f"the unit {_cut(unit)} is in line {seen[unit]} and in line {line}",
-                "Give each unit one line, with a column for each rater; or name three columns "
-                "unit, rater and code, and give each rating a line",
+                "Give each unit a single line, with a column for each rater; or use three "
+                "columns called unit, rater and code, with one line per rating",
             )
         seen[unit] = line
     return RatingTable(
@@ -860,7 +864,7 @@ def _wide(
             _refuse(
                 path,
                 f"line {line} gives the unit {_cut(unit)} a second rating by {_cut(rater)}",
-                "Give each unit one rating of each rater",
+                "Give each unit one rating by each rater",
             )
         of_unit[rater] = code
     rows = [
@@ -880,9 +884,9 @@ def _check_raters(path: Path, raters: Sequence[str]) -> None:
     if len(raters) < 2:
         _refuse(
             path,
-            "it has no column of a rater" if not raters else "it has one rater only",
-            "Give the unit in the first column and a column for each rater, two or more; columns "
-            "are parted by commas, semicolons or tabs",
+            "it has no column for a rater" if not raters else "it has only one rater",
+            "Put the unit into the first column, and add a column for each rater (at least "
+            "two); separate columns with commas, semicolons or tabs",
         )
     if len(raters) > MOST_RATERS:
         _refuse(

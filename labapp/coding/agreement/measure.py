@@ -211,7 +211,7 @@ def category_text(category: Any) -> str:
 
 def _too_little(ratings: Ratings) -> str:
     if ratings.n_raters < 2:
-        return "there is one rater only"
+        return "there is only one rater"
     if not ratings.n_comparable:
         return "there is no unit that two raters coded"
     return ""
@@ -325,7 +325,7 @@ def ratings_of(
     """
     widths = {len(row) for row in rows}
     if len(widths) > 1:
-        raise ValueError("each unit needs a rating or None of each rater")
+        raise ValueError("each unit needs a rating or None from each rater")
     given = list(dict.fromkeys(value for row in rows for value in row if value is not None))
     if categories is None:
         numeric = all(isinstance(value, int | float | np.number) for value in given)
@@ -333,7 +333,7 @@ def ratings_of(
     else:
         scale = list(categories)
         if outside := [value for value in given if value not in scale]:
-            raise ValueError(f"{outside[0]!r} is not of the scale")
+            raise ValueError(f"{outside[0]!r} is not on the scale")
     position: dict[Any, int] = {value: at for at, value in enumerate(scale)} | {None: MISSING}
     codes = np.array([[position[value] for value in row] for row in rows], np.int64)
     codes = codes.reshape(len(rows), widths.pop() if widths else 0)

@@ -331,7 +331,7 @@ def versions_of(study: Path) -> dict[str, Codebook]:
             raise AnnotationError(
                 f"{path} was changed: its name is the SHA-256 of its original content.",
                 safe="It was only read; nothing was changed.",
-                todo="Restore a copy of it, since marks were made with it.",
+                todo="Restore a copy of it, because marks were made with it.",
             )
         versions[codebook.sha256] = codebook
     return versions
@@ -366,7 +366,7 @@ class CodebookChange:
     def __str__(self) -> str:
         head = f"{self.place} {self.id}"
         if self.what == "changed":
-            return f"{head}: {self.key} was {self.before!r}, and is {self.after!r}"
+            return f"{head}: {self.key} was {self.before!r}, and is now {self.after!r}"
         arrow = f" → {self.after}" if self.after else ""
         return f"{head}: {self.what}{arrow}"
 
@@ -490,7 +490,7 @@ def _why_outdated(
     code_id: str, old: Codebook | None, new: Codebook
 ) -> tuple[str, tuple[str, ...]] | None:
     if old is None:
-        return "the version of the codebook that it was given by is not there", _now(code_id, new)
+        return "the version of the codebook with which it was coded is missing", _now(code_id, new)
     before, now = old.code(code_id), new.code(code_id)
     if now is None or now.retired:
         successors = new.following(code_id)
@@ -500,7 +500,7 @@ def _why_outdated(
             return f"it is {successors[0]} now", successors
         return "the code is no longer used", ()
     if before is None:
-        return "the version that it was given by has no such code", (code_id,)
+        return "the version with which it was coded has no such code", (code_id,)
     changes = [*_compare_fields("code", code_id, before, now, CODE_DEFINITION)]
     old_tier, new_tier = old.tier(before.tier), new.tier(now.tier)
     if old_tier is not None and new_tier is not None and old_tier.name == new_tier.name:
@@ -709,8 +709,8 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
     for name, tier in document.tiers.items():
         if any(not 0 <= value <= 9 for value in tier.values):
             yield problem(
-                f"found {list(tier.values)}; allowed: whole numbers from 0 to 9, for each is "
-                "given by its digit",
+                f"found {list(tier.values)}; allowed: whole numbers from 0 to 9, because each "
+                "is entered with its digit",
                 "tiers", name, "values",
             )  # fmt: skip
         elif len(set(tier.values)) != len(tier.values):
@@ -722,7 +722,7 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
         if code.id in first:
             yield problem(
                 f"there is a code {code.id!r} above, in line "
-                f"{located.line(('codes', first[code.id], 'id'))}; allowed: an id of its own",
+                f"{located.line(('codes', first[code.id], 'id'))}; allowed: a different id",
                 *place, "id",
             )  # fmt: skip
         first.setdefault(code.id, index)
@@ -731,7 +731,7 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
             yield problem(f"there is no tier {code.tier!r}; allowed: {allowed}", *place, "tier")
         if code.colour is not None and not COLOUR.fullmatch(code.colour):
             yield problem(
-                f"found {code.colour!r}; allowed: a colour in quotes, as \"#0072B2\"",
+                f"found {code.colour!r}; allowed: a colour in quotes, such as \"#0072B2\"",
                 *place, "colour",
             )  # fmt: skip
         own_tier = document.tiers.get(code.tier)
@@ -739,8 +739,8 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
             yield problem(what, *place, "key")
         if code.kind == "point" and own_tier is not None and own_tier.on == "units":
             yield problem(
-                "found 'point'; allowed: span, for the tier is on units, and a unit is a "
-                "stretch",
+                "found 'point'; allowed: span, because the tier applies to units, and a unit "
+                "is a stretch of time",
                 *place, "kind",
             )  # fmt: skip
     by_id = {code.id: code for code in document.codes}
@@ -759,12 +759,14 @@ def _key_mistake(
         return f"found {code.key!r}; allowed: a letter or a digit"
     if key.isdigit() and tier is not None and tier.values:
         return (
-            f"found {code.key!r}; allowed: a letter, for the digits give the values of the tier "
-            f"{code.tier!r}"
+            f"found {code.key!r}; allowed: a letter, because digits enter the values of the "
+            f"tier {code.tier!r}"
         )
     other = keys.setdefault((code.tier, key), code.id)
     if other != code.id:
-        return f"{code.key!r} is the key of {other!r} on this tier; allowed: a key of its own"
+        return (
+            f"{code.key!r} is already the key of {other!r} on this tier; allowed: a different key"
+        )
     return ""
 
 
@@ -785,7 +787,9 @@ def _parent_mistakes(
         if parent is None:
             yield f"there is no code {code.parent!r}", place
         elif parent.tier != code.tier:
-            what = f"{code.parent!r} is of the tier {parent.tier!r}; allowed: a code of this tier"
+            what = (
+                f"{code.parent!r} belongs to the tier {parent.tier!r}; allowed: a code of this tier"
+            )
             yield what, place
         elif circle := circles.get(code.id):
             yield f"a circle: {' → '.join(circle)}; a code cannot be below itself", place
@@ -809,11 +813,14 @@ def _map_mistakes(
                 yield f"{old!r} is in more than one of renamed, merged and split", place
             if old in by_id and by_id[old].retired is None:
                 yield (
-                    f"{old!r} is a code that is still given; allowed: one that is gone, or retired",
+                    (
+                        f"{old!r} is a code that is still in use; allowed: one that was removed or "
+                        "retired"
+                    ),
                     place,
                 )
             if not new:
-                yield "found no code; allowed: the codes that took its place", place
+                yield "found no code; allowed: the codes that replaced it", place
             for code in new:
                 if code not in by_id and code not in successors:
                     yield f"there is no code {code!r}", place

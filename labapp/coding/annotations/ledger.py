@@ -151,7 +151,7 @@ def _decode_line(raw: bytes) -> tuple[Line, str]:
     types = (int, str, str, int, dict)
     typed = all(type(value) is kind for value, kind in zip(line, types, strict=True))
     if not typed or not isinstance(prev, str):
-        raise ValueError("it is damaged: a value is of another type")
+        raise ValueError("it is damaged: a value has the wrong type")
     try:
         content = encode(line, prev)
     except AnnotationError as error:
@@ -185,14 +185,14 @@ def parse(content: bytes) -> Lines:
             expected += 1
             chain.follow(raw + b"\n", None)
             if len(problems) == PROBLEMS and (left := len(whole) - number):
-                what = f"{left:,} lines from here on were not looked at: too many are damaged"
+                what = f"{left:,} lines from here on were not checked, because too many are damaged"
                 problems.append(LineProblem(number + 1, what))
                 break
             continue
         if problem := chain.follow(raw + b"\n", prev):
             breaks.append(LineProblem(number, problem))
         if line.seq != expected:
-            what = f"it has the number {line.seq}, and {expected} was due"
+            what = f"it has the number {line.seq}, but {expected} was expected"
             problems.append(LineProblem(number, what))
         elif line.utc < utc:
             problems.append(LineProblem(number, "it was written before the line above it"))
@@ -223,8 +223,7 @@ def require_whole(lines: Lines, place: str) -> Lines:
         f"{place}, {lines.problems[0]}.{more}",
         safe="It was only read; nothing was changed.",
         todo="Restore a copy of the file, or of the line. *Files*, *Check files* on the Coding "
-        "page (`labapp code verify`) names every "
-        "damaged line.",
+        "page (`labapp code verify`) lists every damaged line.",
     )
 
 

@@ -321,11 +321,11 @@ RECOGNISER = "recogniser"
 FINAL = "final"
 """The coding that counts, as commands name it: no rater's own."""
 KEPT = {
-    DETECTOR: "units that were made from the sound, and that nobody looked through",
+    DETECTOR: "units that were made from the sound and that nobody has checked",
     RECOGNISER: "text that a program wrote from the sound",
-    MODERATOR: "what the moderator wrote down in the session",
+    MODERATOR: "what the moderator wrote down during the session",
     SIMULATED: "the codes of what simulated participants say",
-    FINAL: "the codes that count once raters have settled where they differ",
+    FINAL: "the codes that count after raters have settled their differences",
 }
 """Names that no rater can have, and what they stand for."""
 RATER = re.compile(r"[A-Za-z0-9_-]{1,40}")

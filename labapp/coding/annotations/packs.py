@@ -101,7 +101,7 @@ from labapp.record.journal.write import Journal
 FORMAT = 1
 MARGIN_NS = NS // 2
 """So much sound before and after a stretch, for nobody begins to hear at its first sample."""
-NOT_SHARED = "the participant did not agree that it is passed on"
+NOT_SHARED = "the participant did not agree to have it passed on"
 
 Stretch = tuple[int, int]
 Entries = list[tuple[str, Mapping[str, Any]]]
@@ -197,7 +197,7 @@ def make_pack(
     own = [a for a in assignments_of_study(study) if (a.rater, a.round) == (rater, round)]
     if not own:
         raise AnnotationError(
-            f"{rater} is assigned to nothing in {study.name} in the round {round}.",
+            f"Nothing in {study.name} is assigned to {rater} in the round {round}.",
             todo="Assign sessions with *Raters*, *Assign…* on the Coding page (labapp code "
             f"assign {study.name} --raters {rater},…).",
         )
@@ -372,16 +372,19 @@ def read_pack(folder: Path) -> Pack:
     try:
         facts = json_value(files.content(folder / FILE, files.MIB))
         if facts["labapp_pack"] != FORMAT:
-            raise ValueError(f"it has the format {facts['labapp_pack']}, and {FORMAT} is read")
+            raise ValueError(
+                f"it has the format {facts['labapp_pack']}, but this version of "
+                f"labapp reads {FORMAT}"
+            )
         pack, study = facts["pack"], facts["study"]
         rater, round_, heads = facts["rater"], facts["round"], facts["sessions"]
         texts = (pack, study, rater, round_, *heads, *heads.values())
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError("it does not say whose it is")
+            raise ValueError("it does not say whom it is for")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise AnnotationError(
             f"{folder} is not a pack ({_reason(error)}).",
-            todo="Give a pack as *Pack…* on the Coding page (`labapp code pack`) made it.",
+            todo="Give a pack that was made with *Pack…* on the Coding page (`labapp code pack`).",
         ) from error
     return Pack(folder, pack, study, rater, round_, dict(heads))
 
@@ -435,8 +438,8 @@ def open_pack(path: Path) -> Pack:
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be unpacked ({_reason(error)}).",
-            todo="Have it sent again; a pack is the .zip file that *Pack…* on the Coding page "
-            "(`labapp code pack`) made.",
+            todo="Have it sent again. A pack is a .zip file made with *Pack…* on the Coding "
+            "page (`labapp code pack`).",
         ) from error
     return read_pack(folder)
 
@@ -548,7 +551,7 @@ def _sound(
         raise AnnotationError(
             f"The sound of {record.name} cannot be read ({error}).",
             safe="No pack was made.",
-            todo="`labapp sessions verify` says what is wrong with it.",
+            todo="`labapp sessions verify` shows what is wrong with it.",
         ) from error
     finally:
         source.close()
@@ -717,8 +720,8 @@ def _pack_of(
     raise AnnotationError(
         f"{place} was not coded in a pack of this study.",
         safe="Nothing was received.",
-        todo="Name the study that the pack was made from. Put a file that was coded in the "
-        "study's own folder back in its place by hand.",
+        todo="Name the study that the pack was made from. If a file was coded in the study's "
+        "own folder, put it back there by hand.",
     )
 
 

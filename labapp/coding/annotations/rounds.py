@@ -198,7 +198,7 @@ def _assignment(entry: Mapping[str, Any], session: str, draw: str) -> Assignment
     if role not in ROLES or round_ not in ROUNDS:
         raise ValueError(f"{role!r} in the round {round_!r}")
     if not (type(t0_ns) is type(t1_ns) is int and t0_ns <= t1_ns):
-        raise ValueError("a stretch has two times in their order")
+        raise ValueError("a stretch needs two times, the earlier one first")
     return Assignment(session, rater, t0_ns, t1_ns, role, round_, draw)
 
 
@@ -404,8 +404,8 @@ class AssigningReport:
             second = [a for a in own if a.role == "second"]
             minutes = sum(a.t1_ns - a.t0_ns for a in second) / 60e9
             yield (
-                f"{rater}: {len(primary)} sessions first, {len(second)} stretches "
-                f"({minutes:.1f} min) of others second"
+                f"{rater}: first rater of {len(primary)} sessions, second rater of "
+                f"{len(second)} stretches ({minutes:.1f} min) of others"
             )
             for session in primary:
                 yield f"  {session}"
@@ -554,7 +554,7 @@ def close(
 _NONE_LEFT = {
     "locked": "could be locked",
     "done": "is not done yet",
-    "draft": "is done and not locked, so that it could be continued",
+    "draft": "is done but not yet locked and could be continued",
 }
 
 

@@ -335,15 +335,15 @@ def _ours(
         _refuse_foreign(str(path), fold.opened, record, identity.sound)
         if rater and fold.opened and fold.opened["rater"] != rater:
             raise AnnotationError(
-                f"{path} says that its marks are those of {fold.opened['rater']}.",
-                todo="Give the file its old name back.",
+                f"{path} says that its marks were made by {fold.opened['rater']}.",
+                todo="Change the file's name back to what it was.",
             )
         if isinstance(fold, MarksFold) and (lost := find_lost_locks(path, fold)):
             raise AnnotationError(
                 f"{path} was locked (round {', '.join(lost)}), but it no longer says so: an "
                 "older copy was put back, or its end was cut off.",
-                todo="Restore the locked file; *Files*, *Check files* on the Coding "
-                "page (`labapp code verify`) says what is missing.",
+                todo="Restore the locked file; *Files*, *Check files* on the Coding page "
+                "(`labapp code verify`) shows what is missing.",
             )
 
     return refuse
@@ -404,10 +404,10 @@ def _refuse_foreign(
 ) -> None:
     if opened and (why := difference(opened, record, sound)):
         raise AnnotationError(
-            f"{place} is not of the session {record.name}: {why}.",
+            f"{place} does not belong to the session {record.name}: {why}.",
             safe="It was only read; nothing was changed.",
             todo="Its times belong to another session. Put the file next to the session it was "
-            "made with; `labapp sessions verify` says whether the session itself was "
+            "made with; `labapp sessions verify` shows whether the session itself was "
             "changed.",
         )
 

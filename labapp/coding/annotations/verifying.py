@@ -137,7 +137,7 @@ def _hold_against_anchor(
     damaged = {
         problem.partition(", line ")[0] for problem in report.problems if ", line " in problem
     }
-    told = tuple(f"{ANNOTATIONS}/{place}: what it held" for place in damaged)
+    told = tuple(f"{ANNOTATIONS}/{place}: its content of" for place in damaged)
     report.problems += [problem for problem in problems if not problem.startswith(told)]
     report.remarks += remarks
     with suppress(LabappError):  # it is a problem already
@@ -173,7 +173,7 @@ def _verify_study(study: Path, report: AnnotationsReport) -> None:
         elif path.parts[0] == CODEBOOKS and len(path.parts) == 2 and path.suffix == ".yaml":
             report.checked.append(name)
         elif len(path.parts) == 1 or path.parts[0] == CODEBOOKS:
-            report.problems.append(f"{name}: labapp knows no such file")
+            report.problems.append(f"{name}: unknown file")
     for child in sorted(folder.iterdir() if files.is_folder(folder) else ()):
         if child.name == CODEBOOKS or not child.is_dir():
             continue
@@ -232,15 +232,15 @@ def _verify_session(
             if record.kind == "session":
                 file = annotations_folder(Path(record.source)) / name
                 report.problems += [
-                    f"{place}: the round {round_} was locked, and the file does not say so any more"
+                    f"{place}: the round {round_} was locked, but the file no longer says so"
                     for round_ in find_lost_locks(file, fold)
                 ]
             if fold.opened and fold.opened["rater"] != path.stem:
-                report.problems.append(f"{place}: its marks are those of {fold.opened['rater']}")
+                report.problems.append(f"{place}: its marks were made by {fold.opened['rater']}")
         elif len(path.parts) == 1 and path.suffix == LINES:
             _parse(tree, name, place, report)
         elif path.parts[0] != VIDEOS:
-            report.problems.append(f"{place}: labapp knows no such file")
+            report.problems.append(f"{place}: unknown file")
     report.problems += find_lost_redactions(record, texts)
     try:
         report.problems += [f"{record.name}: {problem}" for problem in video_problems(record)[1]]
@@ -253,7 +253,9 @@ def _verify_session(
         report.remarks += _remarks(place, fold, units, versions)
     gone = sorted(set(texts.texts) - set(units.units)) if tree.has(UNITS) else []
     if gone:
-        report.remarks.append(f"{record.name}: {len(gone)} texts are of units that are gone")
+        report.remarks.append(
+            f"{record.name}: {len(gone)} texts belong to units that no longer exist"
+        )
 
 
 def find_lost_redactions(record: Record, texts: TextsFold) -> list[str]:
@@ -332,10 +334,10 @@ def _loose_marks(place: str, fold: MarksFold, versions: Mapping[str, Codebook]) 
         codebook = versions.get(sha256)
         given = [mark for mark in fold.marks.values() if mark.codebook == sha256]
         if codebook is None:
-            yield f"{place}: {len(given)} marks were given by a codebook that is not there"
+            yield f"{place}: {len(given)} marks were made with a codebook that is missing"
             continue
         for code in sorted({mark.code for mark in given if codebook.code(mark.code) is None}):
-            yield f"{place}: the codebook that its marks were given by has no code {code!r}"
+            yield f"{place}: the codebook with which its marks were made has no code {code!r}"
 
 
 def _remarks(
@@ -344,10 +346,10 @@ def _remarks(
     marks = fold.marks.values()
     lost = sum(mark.unit is not None and mark.unit not in units.units for mark in marks)
     if lost:
-        yield f"{place}: {lost} marks are of units that were split, merged or taken away"
+        yield f"{place}: {lost} marks belong to units that were split, merged or removed"
     newest = versions.get(str(fold.opened.get("codebook", "")))
     if newest is None:
         return
     outdated = find_outdated_marks(marks, newest, versions, units.segmentation().units)
     if old := sum(entry.mark.unit is None or entry.mark.unit in units.units for entry in outdated):
-        yield f"{place}: {old} marks were given by an older definition of their code"
+        yield f"{place}: {old} marks were made under an older definition of their code"

@@ -265,7 +265,7 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
     for placed in fold.videos.values():
         if why := difference({"journal": placed.video.journal}, record):
             raise AnnotationError(
-                f"{place}: {placed.video.id} is not of the session {record.name}: {why}.",
+                f"{place}: {placed.video.id} does not belong to the session {record.name}: {why}.",
                 safe="It was only read; nothing was changed.",
                 todo="Put the folder of videos next to the session that they were added to.",
             )
@@ -282,13 +282,13 @@ def explain_withholding(record: Record, *, sound: bool, redacted: bool) -> str:
     redacted : whether stretches of the session are redacted: a video would show and tell them.
     """
     if record.redacted:
-        return "the export is de-identified, and a face cannot be"
+        return "the export is de-identified, but a face cannot be"
     if not sound:
-        return "it has the voice, and sound was to be left out"
+        return "it contains the voice, but sound was to be left out"
     if not record.may("share_audio"):
-        return "it has the voice, and the participant did not agree that sound is passed on"
+        return "it contains the voice, but the participant did not agree to have sound passed on"
     if redacted:
-        return "stretches of the session are redacted, which it shows"
+        return "it shows stretches of the session that are redacted"
     return ""
 
 
@@ -323,7 +323,7 @@ def video_problems(record: Record) -> tuple[int, list[str]]:
             problems.append(f"{name}: not the video that was added")
     known = {placed.video.file for placed in videos} | {LIST.removeprefix(f"{VIDEOS}/")}
     problems += [
-        f"{ANNOTATIONS}/{VIDEOS}/{name}: no list of videos names it"
+        f"{ANNOTATIONS}/{VIDEOS}/{name}: it is in no list of videos"
         for name in tree.names()
         if name not in known and not name.startswith(".")
     ]

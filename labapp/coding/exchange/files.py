@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 from xml.parsers import expat
 
-from labapp.base import durable, leftovers
+from labapp.base import access, durable, leftovers
 from labapp.base.errors import ExchangeError
 from labapp.base.messages import Message
 from labapp.base.reading import tables
@@ -42,7 +42,7 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     """A file that is not there yet, to be written bit by bit. Raises ExchangeError."""
     refuse_existing(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        access.make_above(path)
         with leftovers.on_its_way(_sessions.get(), path) as (draft,):
             with draft.open("wb") as stream:
                 yield stream
@@ -105,7 +105,7 @@ def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
     )
 
 
-TOO_MUCH = "Split the file, or leave out what is not needed here, such as tiers of single words."
+TOO_MUCH = "Split the file, or leave out what is not needed here, such as tiers with single words."
 """What to do about a file that holds more than is read."""
 
 

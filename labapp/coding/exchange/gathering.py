@@ -409,7 +409,7 @@ def _scratch(out: Path, sessions: Sequence[Path]) -> Iterator[Path]:
     """A folder beside a file, for sound on its way into it. Raises ExchangeError."""
     with ExitStack() as stack:
         try:
-            out.parent.mkdir(parents=True, exist_ok=True)
+            access.make_above(out)
             (folder,) = stack.enter_context(leftovers.on_its_way(sessions, out))
             access.own_folder(folder, exist_ok=False)
         except OSError as error:
@@ -431,7 +431,7 @@ def _make_sound(
     tree = redact_tree(record, annotations_of(record).redactions)
     for name, path in made.items():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            access.make_above(path)
             with leftovers.on_its_way(sessions, path) as (draft,):
                 if name == JOINED:
                     write_sound(sound, clock.t0_ns, clock.t1_ns, draft)

@@ -141,7 +141,7 @@ class ImportPlan:
             codes = ", ".join(code.id for code in self.codebook.codes)
             told.append(f"The study has no codebook, so one is made from the codes {codes}.")
         if self.freeze:
-            told.append("The units are frozen, because codes are given to them.")
+            told.append("The units are frozen, because they are coded.")
         told += [str(step) for step in self.steps]
         told += [f"not brought over: {why}" for why in self.lost]
         return [*told, f"{self.summary()}."]

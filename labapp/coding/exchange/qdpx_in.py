@@ -601,8 +601,8 @@ class _Reader:
         if not read:
             raise unreadable(
                 self._name,
-                "it has no sound or video, and so no code in it has a time",
-                "Add the session's sound to the project, and give the codes to that.",
+                "it has no sound or video, so none of its codes has a time",
+                "Add the session's sound to the project, and apply the codes to it.",
             )
         self._tell(others, free, coders)
         first = replace(

@@ -279,7 +279,7 @@ def build_codebook(document: dict[str, Any], path: Path) -> Codebook:
     values = (value for code in document["codes"] for value in code.values())
     words = sum(len(value) for value in values if isinstance(value, str))
     if words > codebooks.LARGEST:  # said before YAML, which takes a second for each megabyte
-        raise unreadable(path.name, f"its codes have {words:,} characters, which is too much")
+        raise unreadable(path.name, f"its codes have {words:,} characters, which is too many")
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     content = text.encode("utf-8", "replace")
     if len(content) > codebooks.LARGEST:

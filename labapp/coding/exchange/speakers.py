@@ -64,7 +64,7 @@ class SpeakersSaid:
 
     def lines(self) -> Sequence[str]:
         """For people."""
-        told = [f"{self.changed} units have another speaker now."]
+        told = [f"{self.changed} units now have a different speaker."]
         if self.proposed:
             told.append(
                 f"{self.proposed} changes wait until the person who froze the units accepts them "
@@ -163,16 +163,16 @@ def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
     except (OSError, ValueError) as error:
         raise AnnotationError(
             f"{path} cannot be read ({error}).",
-            todo="Name a table with the columns time,speaker.",
+            todo="Give a table with the columns time,speaker.",
         ) from error
     for number, row in rows:
         time, speaker = row["time"].strip(), row["speaker"].strip()
         if speaker not in SPEAKERS:
-            raise _make_line_error(path, number, f"{speaker!r} is none of {', '.join(SPEAKERS)}")
+            raise _make_line_error(path, number, f"{speaker!r} is not one of {', '.join(SPEAKERS)}")
         t_ns = time_ns(time)
         here = [unit for unit in units if unit.t0_ns <= t_ns < unit.t1_ns]
         if not here:
-            raise _make_line_error(path, number, f"no unit is at {time}")
+            raise _make_line_error(path, number, f"there is no unit at {time}")
         speakers |= {unit.id: cast(Speaker, speaker) for unit in here}
     return speakers
 

@@ -201,7 +201,9 @@ class _Tokens:
     def _each(self, text: str) -> Iterator[str]:
         for match in _TOKEN.finditer(text):
             if match["closed"] == "":
-                raise unreadable(self.name, f"the text {match.group()[:60]!r} in it never ends")
+                raise unreadable(
+                    self.name, f"the text {match.group()[:60]!r} in it is never closed"
+                )
             if not match["skip"]:
                 yield match.group()
 
@@ -215,19 +217,21 @@ class _Tokens:
     def text(self) -> str:
         token = self._next("a text")
         if token[0] != '"':
-            raise unreadable(self.name, f"a text should be where {token[:60]!r} is")
+            raise unreadable(self.name, f"it has {token[:60]!r} where a text is expected")
         return token[1:-1].replace('""', '"')
 
     def flag(self) -> None:
         if self._next("<exists>") != "<exists>":
-            raise unreadable(self.name, "it says that it has no tiers")
+            raise unreadable(self.name, "it has no tiers")
 
     def number(self) -> float:
         token = self._next("a number")
         try:
             return float(token[:-1]) / 100 if token[-1] == "%" else float(token)
         except ValueError as error:
-            raise unreadable(self.name, f"a number should be where {token[:60]!r} is") from error
+            raise unreadable(
+                self.name, f"it has {token[:60]!r} where a number is expected"
+            ) from error
 
     def time(self) -> int:
         seconds = self.number()

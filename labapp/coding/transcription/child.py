@@ -183,7 +183,7 @@ _OPEN: dict[str, Callable[[Path, int], OpenEngine]] = {
 def refuse_connections(event: str, _: tuple[Any, ...]) -> None:
     """An audit hook: raises PermissionError where something would reach for a network."""
     if event in _FORBIDDEN:
-        raise PermissionError("labapp fetches nothing: the model has to be on this computer")
+        raise PermissionError("labapp downloads nothing, so the model must be on this computer")
 
 
 def main() -> None:

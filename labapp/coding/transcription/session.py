@@ -128,9 +128,9 @@ class Transcription:
             if count:
                 parts.append(f"{count} {what}")
         if self.outside_s >= 1:
-            parts.append(f"{self.outside_s:.0f} s of voice lie outside of units")
+            parts.append(f"{self.outside_s:.0f} s of speech are outside units")
         if self.voice_s:
-            parts.append(f"{self.voice_s:.1f} s of voice in {self.seconds:.1f} s")
+            parts.append(f"{self.voice_s:.1f} s of speech in {self.seconds:.1f} s")
         return f"{self.session}: " + "; ".join(parts)
 
 
@@ -639,7 +639,7 @@ class Recogniser:
                 "use a smaller model."
                 if at_work
                 else f"Make sure that it is complete: {engine.model}. If the engine itself is "
-                f"broken: {engine.install} --upgrade",
+                f"damaged: {engine.install} --upgrade",
             )
         return answer
 

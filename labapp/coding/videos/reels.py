@@ -52,7 +52,7 @@ MOST_SIZE = (1280, 720)
 LEAST_SIZE = (320, 240)
 LIST_COLUMNS = ("session", "begin", "end", "label")
 LARGEST_LIST = 1024 * 1024
-_NAME_A_TABLE = "Name a table with the columns session, begin and end."
+_NAME_A_TABLE = "Give a table with the columns session, begin and end."
 INDEX = ("at_s", "until_s", "participant", "session", "begin", "end", "label")
 
 Tell = Callable[[float | None, str], None]

@@ -122,7 +122,7 @@ def add_video(
             for placed in known.videos.values():
                 if placed.video.sha256 == sha256:
                     raise VideoError(
-                        f"{file.name} is there already: {placed.video.id} of {record.name}.",
+                        f"{file.name} was already added as {placed.video.id} of {record.name}.",
                         todo="Place it again, or delete it first: *Files*, *Videos…* on the Coding "
                         "page (`labapp videos align`).",
                     )
@@ -220,9 +220,10 @@ def by_hand(offset_s: float, drift_ppm: float, by: str) -> VideoAlignment:
     """A place that somebody set. Raises VideoError for one that cannot be."""
     if not (abs(offset_s) <= MOST_DAYS_S and abs(drift_ppm) <= WRONGEST_PPM):
         raise VideoError(
-            f"A video cannot begin at {offset_s:g} s, or run {drift_ppm:g} millionths slower.",
-            todo="Give the session time of its beginning in seconds, at most a day; a drift is "
-            f"at most {WRONGEST_PPM:g}.",
+            f"A video cannot begin at {offset_s:g} s, or run slower by {drift_ppm:g} parts per "
+            "million.",
+            todo="Give the session time at which it begins in seconds (at most a day), and a "
+            f"drift of at most {WRONGEST_PPM:g}.",
         )
     return VideoAlignment(offset_s, drift_ppm, by=by, tool=TOOL)
 
@@ -284,7 +285,7 @@ def _match(record: Record, video: OpenedVideo, tell: Tell) -> SoundMatch:
     sound = sound_of(record)
     try:
         if not sound.spans:
-            raise _not_heard(f"{record.name} has no sound that it could be compared with")
+            raise _not_heard(f"{record.name} has no sound with which it could be compared")
         tell(None, "listening to the video")
         heard = video_features(video)
         if heard.present.sum() * HOP_S < LEAST_SOUND_S:
@@ -311,7 +312,7 @@ def _match(record: Record, video: OpenedVideo, tell: Tell) -> SoundMatch:
             f"{match.drift_ppm:.0f}.",
         )
     if match is None:
-        raise _not_heard("what is heard in it is not clearly what was recorded in the session")
+        raise _not_heard("its sound does not clearly match the sound recorded in the session")
     return match
 
 
@@ -371,7 +372,7 @@ def _copy_whole(
         if (size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
             raise VideoError(
                 f"{file} was changed while it was read.",
-                todo="Add it once no program writes to it.",
+                todo="Add it when no program is writing to it any more.",
             )
         yield draft, digest.hexdigest()
     except durable.NotConfirmedError as error:

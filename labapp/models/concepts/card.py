@@ -112,7 +112,10 @@ class Description(Strict):
         faults: dict[Path_, str] = {}
         for number, concept in enumerate(self.concepts):
             if concept.off == concept.on:
-                what = f"found {concept.on!r}, as `off` has; allowed: another word"
+                what = (
+                    f"found {concept.on!r}, which is also the word for `off`; allowed: a "
+                    "different word"
+                )
                 faults["concepts", number, "on"] = what
         for number, class_ in enumerate(self.classes):
             for name in class_.concepts.keys() - set(ids):
@@ -180,7 +183,7 @@ def pictures(description: Description, path: Path) -> OwnPictures:
         if (first := line_of.setdefault(digest, line)) != line:
             raise _refuse(
                 f"{table}, line {line}: {picture} is the same picture as in line {first}.",
-                "Leave one of the two out, so that nobody sees a picture twice.",
+                "Remove one of the two, so that nobody sees a picture twice.",
             )
         total.update(f"{digest} {class_} {truths}\n".encode())
         seen.append(average_blocks(large[None], description.size)[0])
@@ -306,8 +309,8 @@ def _rows(table: Path, description: Description) -> list[tuple[str, str, tuple[i
                 raise _refuse(
                     f"{table}, line {number}: {name!r} is {cell}, but the description says that "
                     f"class {line['class']!r} has it {'on' if needed_on else 'off'}.",
-                    "Correct the line or the class. Leave the class's `concepts` out if they "
-                    "are not certain.",
+                    "Correct the line or the class. If the class's `concepts` are not certain, "
+                    "leave them out.",
                 )
         rows.append((line["picture"], line["class"], tuple(truths)))
     for name, on in zip(ids, np.array([truths for _, _, truths in rows]).sum(axis=0), strict=True):
@@ -410,7 +413,7 @@ class ConceptCard(Part):
     @model_validator(mode="after")
     def _belong_together(self) -> ConceptCard:
         if self.training.recipe_sha256 != self.recipe.digest:
-            raise ValueError("recipe_sha256 is of another recipe than the one on the card")
+            raise ValueError("recipe_sha256 belongs to a different recipe than the one on the card")
         return self
 
     @property

@@ -130,7 +130,8 @@ def counts_of(text: str) -> dict[str, int]:
         if name.strip() not in COUNTS or not number.strip().isdecimal():
             raise UsageError(
                 f"{part!r} is not TYPE=NUMBER.",
-                todo=f"Write for example repair=20,control=20; types are {', '.join(COUNTS)}.",
+                todo="Write, for example, repair=20,control=20. The types are "
+                f"{', '.join(COUNTS)}.",
             )
         counts[name.strip()] = int(number)
     return counts
@@ -339,7 +340,7 @@ def choose(
     if not chosen:
         raise StimuliError(
             f"The set would have no pictures. They are chosen from {pool.rule}.",
-            todo="Ask for types that the model has with --items, or use --all-pictures.",
+            todo="With --items, ask for types that the model has, or use --all-pictures.",
         )
     rows = [row for row, _ in chosen]
     files = {ANSWERS: score_files.encode_answers(pool.answers[rows])}

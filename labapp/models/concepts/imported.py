@@ -152,7 +152,7 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
         raise ModelError(
             f"The codes of {path} are called probabilities, but range from {computed.min():.2f} "
             f"to {computed.max():.2f}.",
-            todo="Write `codes: logits` in the description, or let the encoder end in a sigmoid.",
+            todo="Write `codes: logits` in the description, or end the encoder with a sigmoid.",
         )
     scores = model.predict_from(computed)
     if scores is not None and (scores >= 0).all() and np.allclose(scores.sum(axis=1), 1, atol=1e-3):
@@ -211,7 +211,7 @@ def _few(concepts: Int64) -> Iterator[str]:
         yield (
             f"With only {len(concepts)} pictures, much of OIS is chance: codes without any "
             f"impurity would have about {by_chance:.2f}. Give more test pictures, {ENOUGH:,} or "
-            "more, before you compare models by it."
+            "more, before you use it to compare models."
         )
 
 

@@ -582,7 +582,8 @@ def pairs(concepts: Int64, count: int, draws: np.random.Generator) -> Int64:
             "No two rows share some but not all of their concepts, so there are no pairs to learn "
             "from.",
             safe="Nothing was trained.",
-            todo="Use a data set with at least two concepts, or a learner that needs no pairs.",
+            todo="Use a data set with at least two concepts, or a learner that does not need "
+            "pairs.",
         )
     edges = np.cumsum(chances.ravel())
     chosen = np.searchsorted(edges, draws.random(count) * edges[-1], side="right")

@@ -82,9 +82,9 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
     if by_id and card.id != path_or_id:
         raise ModelError(
-            f"The package {folder} calls itself {card.id!r}, not {path_or_id!r}.",
+            f"The id in the package {folder} is {card.id!r}, not {path_or_id!r}.",
             safe="No model was loaded.",
-            todo="Move the package back to the folder of its own id.",
+            todo="Move the package back to the folder that matches its id.",
         )
     if isinstance(card, ImportedCard):
         from labapp.models.concepts import imported
@@ -121,7 +121,7 @@ def task_of(card: Card, data: Path | None = None) -> ConceptData:
         return card.recipe.data.load(card.recipe.measures, data)
     if data is None or not data.is_file():
         raise DatasetError(
-            f"The test pictures of {card.id} are not kept with it.",
+            f"The test pictures of {card.id} are not stored with it.",
             safe="Nothing was computed.",
             todo="Give the description that it was imported with, using --data.",
         )

@@ -130,7 +130,7 @@ class SpritesData(PictureData):
     def _four_are_of_one_task(self) -> SpritesData:
         if self.concepts == 4 and (self.correlations or self.reading != "released"):
             raise ValueError(
-                "four concepts are of the task with correlations 0 and the reading released alone"
+                "four concepts are possible only with correlations 0 and the reading released"
             )
         return self
 
@@ -600,7 +600,7 @@ def find(reference: str | Path) -> tuple[ConceptRecipe, ...]:
             raise ModelError(
                 f"{reference} describes a trained model and is not a recipe.",
                 safe="Nothing was trained.",
-                todo=f"Bring it in: labapp concepts import {reference}",
+                todo=f"Import it: labapp concepts import {reference}",
             )
         return read(Path(reference))
     known = read_shipped()

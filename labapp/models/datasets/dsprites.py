@@ -257,7 +257,7 @@ def _check_order(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> None
             content = _exactly(stream, dtype.itemsize * shape[0] * shape[1])
         factors = np.frombuffer(content, dtype).reshape(shape)
         if not np.allclose(factors[:, 1:], expected, rtol=0.0, atol=1e-6):
-            raise _make_error(f"{name} of {path} are not those of the published grid.")
+            raise _make_error(f"{name} of {path} do not match the published grid.")
 
 
 def _pictures(archive: zipfile.ZipFile, path: Path, grid: FactorGrid) -> NDArray[np.uint8]:

@@ -168,8 +168,8 @@ def _pictures(folder: Path) -> list[Path]:
         if not path.is_file() or path.suffix.lower() not in SUFFIXES:
             raise DatasetError(
                 f"{path} is not a picture: {', '.join(SUFFIXES)} are allowed.",
-                todo="Move it out of the folder. Pictures must be directly in the folder of their "
-                "class.",
+                todo="Move it out of the folder. Each picture must be directly in the folder "
+                "of its class.",
             )
     return inside
 
@@ -214,7 +214,8 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
     if whole.shape[-1] < size:
         raise _refuse_picture(
             path,
-            f"is {image.width} × {image.height} pixels, less than the {size} that the network sees",
+            f"is {image.width} × {image.height} pixels, which is less than the {size} that the "
+            "network sees",
             "Use a larger picture, or a smaller `size` in the recipe.",
         )
     return content, average_blocks(whole[None], size)[0]

@@ -108,7 +108,7 @@ def network_of(model: Classifier, method: str, kind: type[NetworkT]) -> NetworkT
     if actual != method or not isinstance(model.network, kind):
         raise ModelError(
             f"{model.card.id} is a {actual}; its answers cannot be explained by {method}.",
-            todo=f"Name a model whose method is {method}.",
+            todo=f"Choose a model whose method is {method}.",
         )
     return model.network
 

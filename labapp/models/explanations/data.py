@@ -277,7 +277,10 @@ class Prototree(MethodSettings):
     @model_validator(mode="after")
     def _grows(self) -> Prototree:
         if self.frozen >= self.epochs:
-            raise ValueError(f"frozen is {self.frozen} of {self.epochs} epochs: fewer are allowed")
+            raise ValueError(
+                f"frozen is {self.frozen}, but must be less than the number of "
+                f"epochs ({self.epochs})"
+            )
         return self
 
 
@@ -295,7 +298,7 @@ class Cnn(MethodSettings):
 class ExplanationMethod:
     """A method: a classifier that is learned for it, and the explanations of its answers; or
     explanations alone, of the models of other methods, or scores of their pixels. A package brings
-    one by an entry point of the group `labapp.models.explanations` that names such an object.
+    one by an entry point of the group `labapp.explanations` that names such an object.
 
     Attributes
     ----------
@@ -382,11 +385,11 @@ _ALL = (
 def _problem(method: ExplanationMethod, others: Sequence[ExplanationMethod]) -> str:
     """Why a method cannot be used; empty where it can."""
     if bool(method.scores) != bool(method.label):
-        return "a method that scores pixels has scores and a label, and others neither"
+        return "a method that scores pixels has scores and a label; other methods have neither"
     if method.settings is None:
         if method.scores or (method.sets and method.explainer):
             return ""
-        return "it has neither settings to learn, nor sets that it explains, nor scores of pixels"
+        return "it has no settings to learn with, no sets that it explains and no scores of pixels"
     for cls, base, key in (
         (method.settings, MethodSettings, "name"),
         (load(method.checks), MethodChecks, "method"),
@@ -484,9 +487,9 @@ class ClassifierRecipe(Part):
             birds = ", ".join(known.name for known in learned if known.birds)
             rest = ", ".join(known.name for known in learned if not known.birds)
             raise ValueError(
-                f"{method.name} does not learn {self.data.dataset}, but "
-                f"{'birds' if method.birds else 'faces or folder'}; "
-                f"allowed methods: {birds} for birds, {rest} for the rest"
+                f"{method.name} cannot learn {self.data.dataset}, only "
+                f"{'birds' if method.birds else 'faces or folder'}; allowed methods: {birds} "
+                f"for birds, {rest} for the rest"
             )
         return self
 
@@ -497,7 +500,7 @@ class ClassifierRecipe(Part):
             return self.data
         raise ModelError(
             f"{self.id} was trained on {self.data.dataset}, not on birds.",
-            todo="Name a model whose dataset is birds.",
+            todo="Choose a model whose dataset is birds.",
         )
 
     @property

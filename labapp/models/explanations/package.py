@@ -112,7 +112,9 @@ class ClassTest(Part):
         _adds_up(self)
         rows = [sum(row) for row in self.confusion]
         if rows != [class_.support for class_ in self.classes.values()]:
-            raise ValueError(f"the rows of confusion sum to {rows}, which is not the support")
+            raise ValueError(
+                f"the rows of confusion add up to {rows}, which does not match the support"
+            )
         right = sum(row[k] for k, row in enumerate(self.confusion))
         if right != sum(self.hits):
             raise ValueError(f"confusion has {right} on its diagonal, hits {sum(self.hits)}")
@@ -268,9 +270,11 @@ class ClassifierCard(Part):
     @model_validator(mode="after")
     def _belong_together(self) -> ClassifierCard:
         if self.checks.method != self.recipe.method.name:
-            raise ValueError(f"checks are of {self.checks.method}, not {self.recipe.method.name}")
+            raise ValueError(
+                f"checks belong to {self.checks.method}, not {self.recipe.method.name}"
+            )
         if self.training.recipe_sha256 != self.recipe.digest:
-            raise ValueError("recipe_sha256 is of another recipe than the one on the card")
+            raise ValueError("recipe_sha256 belongs to a different recipe than the one on the card")
         return self
 
     @property
@@ -301,9 +305,9 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
     card = read(folder)
     if not Path(path_or_id).is_absolute() and folder != Path(path_or_id) and card.id != path_or_id:
         raise ModelError(
-            f"The package {folder} calls itself {card.id!r}, not {str(path_or_id)!r}.",
+            f"The id in the package {folder} is {card.id!r}, not {str(path_or_id)!r}.",
             safe="No model was loaded.",
-            todo="Move the package back to the folder of its own id.",
+            todo="Move the package back to the folder that matches its id.",
         )
     weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
     import torch

@@ -81,7 +81,7 @@ def sequential(classifier: Classifier) -> nn.Sequential:
             f"The pixels of {classifier.card.id}, a {classifier.card.recipe.method.name}, cannot "
             "be scored: gradient, guided backpropagation and LRP go through plain convolutions, "
             "ReLU, max pooling and dense layers.",
-            todo="Name a model whose method is cnn.",
+            todo="Choose a model whose method is cnn.",
         )
     assert isinstance(network, nn.Sequential)
     return network

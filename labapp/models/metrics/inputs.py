@@ -79,9 +79,9 @@ def join_vectors(
     for name, a, b in (("codes", learnt, c), ("factors", of_learnt, f)):
         if a.shape[1:] != b.shape[1:]:
             raise _refuse(
-                f"the {name} to learn from have {' x '.join(map(str, a.shape[1:]))} numbers a row "
-                f"and those to score {' x '.join(map(str, b.shape[1:]))}",
-                "Give the same columns of both.",
+                f"the {name} to learn from have {' x '.join(map(str, a.shape[1:]))} numbers per "
+                f"row, but those to score have {' x '.join(map(str, b.shape[1:]))}",
+                "Give the same columns in both.",
             )
     return np.concatenate([learnt, c]), np.concatenate([of_learnt, f]), len(learnt)
 
@@ -98,7 +98,7 @@ def check_labels(labels: ArrayLike, rows: int) -> Float64:
     table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
     if table.shape != (rows, 1):
         raise _refuse(
-            f"labels have shape {np.shape(labels)}, and there are {rows} rows of codes",
+            f"labels have shape {np.shape(labels)}, but there are {rows} rows of codes",
             "Give one label per instance, in the same order as the codes.",
         )
     if table.min() == table.max():
@@ -112,7 +112,7 @@ def check_rows(rows: int, least: int) -> None:
     """Raises MetricError: fewer rows than can be divided into training and test rows."""
     if rows < least:
         raise _refuse(
-            f"there are {rows} rows, too few to learn from some and score the others",
+            f"there are {rows} rows, which are too few to learn from some and score the others",
             f"Give at least {least}.",
         )
 
@@ -138,7 +138,7 @@ def generator(seed: int) -> np.random.Generator:
 def _check_pairs(c: Float64, f: Float64) -> tuple[Float64, Float64]:
     if len(c) != len(f):
         raise _refuse(
-            f"codes have {len(c)} rows and factors {len(f)}",
+            f"there are {len(c)} rows of codes, but {len(f)} rows of factors",
             "Give the same instances in the same order in both.",
         )
     if len(c) < 2:
@@ -148,8 +148,8 @@ def _check_pairs(c: Float64, f: Float64) -> tuple[Float64, Float64]:
     for index, column in enumerate(f.T):
         if column.min() == column.max():
             raise _refuse(
-                f"factors: column {index} is {column[0]:g} in every row; no code can be scored "
-                "on a factor that does not vary",
+                f"factors: column {index} is {column[0]:g} in every row, and no code can be "
+                "scored on a factor that does not vary",
                 "Leave that column out.",
             )
     return c, f
@@ -158,7 +158,7 @@ def _check_pairs(c: Float64, f: Float64) -> tuple[Float64, Float64]:
 def _table(name: str, values: ArrayLike, axes: int) -> Float64:
     array = np.asarray(values)
     if array.dtype.kind not in "buif":
-        raise _refuse(f"{name} are of type {array.dtype}", "Give real numbers.")
+        raise _refuse(f"{name} have the type {array.dtype}", "Give real numbers.")
     if array.ndim != axes or 0 in array.shape[1:]:
         raise _refuse(
             f"{name} have shape {array.shape}",
@@ -306,15 +306,15 @@ def concepts(factors: Float64, name: str = "factors", most: int = MOST_CLASSES) 
         values, place, counts = np.unique(column, return_inverse=True, return_counts=True)
         if counts.min() == 1:
             raise _refuse_concepts(
-                f"{name}: column {index} is {values[counts.argmin()]:g} in one row only, and "
-                "a class must be both learnt and tested",
-                "Give columns of classes: cut a measurement into two or a few.",
+                f"{name}: column {index} is {values[counts.argmin()]:g} in only one row, but a "
+                "class must be both learnt and tested",
+                "Give columns of classes. Divide a measurement into two or a few classes.",
             )
         if len(values) > most:
             raise _refuse_concepts(
-                f"{name}: column {index} has {len(values)} values; a concept has at most {most} "
-                "classes",
-                "Give columns of classes: cut a measurement into two or a few.",
+                f"{name}: column {index} has {len(values)} values, but a concept can have at "
+                f"most {most} classes",
+                "Give columns of classes. Divide a measurement into two or a few classes.",
             )
         labels.append(place.astype(np.int64))
         classes.append(len(values))
@@ -351,9 +351,9 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
         if lacking is None:
             return division
     raise _refuse_concepts(
-        f"a class of factor column {lacking} is too rare for {rows} rows to be divided so that "
+        f"a class of factor column {lacking} is too rare: {rows} rows cannot be divided so that "
         "every class is both learnt and tested",
-        "Give more rows, join that class to another, or leave the column out.",
+        "Give more rows, merge that class with another, or leave the column out.",
     )
 
 
@@ -369,9 +369,9 @@ def join_rows(targets: Concepts, learnt: int) -> RowDivision:
     lacking = _lacking(targets, division)
     if lacking is not None:
         raise _refuse_concepts(
-            f"a class of factor column {lacking} is among the rows to learn from only, or among "
-            "those to score only",
-            "Give rows of every class in both, or leave the column out.",
+            f"a class of factor column {lacking} occurs only among the rows to learn from, or "
+            "only among those to score",
+            "Include rows of every class in both, or leave the column out.",
         )
     return division
 

@@ -136,7 +136,9 @@ def icl(
     c, targets, order = _pair_codes(codes, factors, align, seed)
     count = len(targets.classes)
     if count < 2:
-        raise _refuse("there is one concept, and it takes a pair", "Give two concepts or more.")
+        raise _refuse(
+            "there is only one concept, but a pair is needed", "Give at least two concepts."
+        )
     shared = _estimator(estimator, neighbours, len(c), seed)
     of_codes = _between(_columns(c, estimator), shared)
     of_concepts = _between(list(targets.labels.T), shared)
@@ -185,7 +187,8 @@ def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared
     check_count("neighbours", neighbours, 1)
     if neighbours >= rows:
         raise _refuse(
-            f"{neighbours} neighbours are asked for among {rows} rows", "Give fewer, or more rows."
+            f"{neighbours} neighbours were requested, but there are only {rows} rows",
+            "Request fewer neighbours, or give more rows.",
         )
 
     def estimate(a: Column, b: Column) -> float:

@@ -110,8 +110,8 @@ def nis(
     targets = concepts(f)
     if as_published and max(targets.classes) > 2:
         raise _refuse(
-            "the released code takes concepts of two classes only",
-            "Leave as_published out, or cut the concepts in two.",
+            "the released code supports only concepts with two classes",
+            "Leave as_published out, or divide the concepts into two classes.",
         )
     division = join_rows(targets, learnt) if learnt else divide_rows(targets, rng)
     state = PUBLISHED_STATE if as_published else seed

@@ -112,9 +112,9 @@ def predictability(
     check_size(codes)
     if maps and math.isqrt(codes.shape[2]) ** 2 != codes.shape[2]:
         raise MetricError(
-            f"Networks cannot learn: a code has {codes.shape[2]} numbers, which is not a square "
-            "map.",
-            todo="Leave maps out, or give square maps, row by row.",
+            f"The networks cannot learn, because a code has {codes.shape[2]} numbers, which do "
+            "not make a square map.",
+            todo="Leave maps out, or give square maps row by row.",
         )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))
     told = np.empty((codes.shape[1], len(targets.classes)))
@@ -145,9 +145,9 @@ def check_size(codes: Float64) -> None:
     """Refuse codes beyond `LARGEST`, which networks could not learn from. Raises MetricError."""
     if np.abs(codes).max() > LARGEST:
         raise MetricError(
-            f"Networks cannot learn: a code is as large as {np.abs(codes).max():g}, and networks "
-            "do not scale codes.",
-            todo="Give codes of ordinary size, for example standardised ones.",
+            f"The networks cannot learn, because codes are as large as {np.abs(codes).max():g} "
+            "and the networks do not scale them.",
+            todo="Give codes of ordinary size, such as standardised ones.",
         )
 
 
@@ -433,8 +433,8 @@ def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
     """
     if codes < factors:
         raise _refuse(
-            f"there are {codes} codes for {factors} concepts, and each needs a code of its own",
-            "Score fewer concepts, or use NIS, which takes any number of codes.",
+            f"there are {codes} codes for {factors} concepts, but each needs its own code",
+            "Score fewer concepts, or use NIS, which accepts any number of codes.",
         )
     if exactly and codes > factors:
         raise _refuse(
@@ -662,7 +662,10 @@ def _other_order(purity: Float64, oracle: Float64, chance: float) -> tuple[str, 
     )
     if score - aligned <= chance:
         return ()
-    note = "Codes were taken in the order of the concepts; aligned with them, the score is"
+    note = (
+        "Codes were taken in the order of the concepts. If they are aligned with the "
+        "concepts, the score is"
+    )
     return (f"{note} {aligned:.2f} (--set align=true).",)
 
 

@@ -318,7 +318,7 @@ def completeness(
     )
     chance = 1 / read.classes if as_published else read.chance
     scores = [completeness_of(own, network_accuracy, chance) for own in read.accuracies()]
-    note = "The network was taken to be always right, which makes this a lower bound: give its"
+    note = "The network was assumed to be always right, so this is a lower bound. Give its"
     return Score(
         metric="completeness",
         score=scores[0],
@@ -345,9 +345,10 @@ def completeness_of(accuracy: float, network_accuracy: float, chance: float) -> 
     nothing to be complete in. `accuracy`, `network_accuracy`, `chance`: shares of rows, 0 to 1."""
     if not chance < network_accuracy <= 1:
         raise MetricError(
-            f"Completeness cannot be computed: the network's accuracy is {network_accuracy:g}, and "
-            f"chance is {chance:g}.",
-            todo="Give the share of rows that the network gets right, above chance and up to 1.",
+            f"Completeness cannot be computed: the network's accuracy is {network_accuracy:g}, "
+            f"and the chance level is {chance:g}.",
+            todo="Give the share of rows that the network gets right, which must be above "
+            "chance and at most 1.",
         )
     return (accuracy - chance) / (network_accuracy - chance)
 

@@ -85,7 +85,7 @@ def instance_source(
     if sampler is None and codes is not None and factors is not None:
         return RowSampler(codes, factors)
     raise _refuse(
-        "the metric takes either codes and factors or a sampler",
+        "the metric needs either codes and factors or a sampler",
         "Give the two tables, or only the sampler.",
     )
 
@@ -162,8 +162,8 @@ class RowSampler:
     def batches(self, fixed: Int64, batch: int, rng: np.random.Generator) -> Float64:
         if len(self._table) <= batch:
             raise _refuse(
-                f"there are {len(self._table)} rows, and a batch has {batch}",
-                "Give many more rows than a batch has, or a smaller batch.",
+                f"there are {len(self._table)} rows, but a batch has {batch}",
+                "Give many more rows than there are in a batch, or use a smaller batch.",
             )
         first = rng.integers(len(self._table), size=len(fixed))
         places = np.empty((len(fixed), batch), dtype=np.int64)
@@ -244,7 +244,7 @@ def _check_draw(name: str, values: ArrayLike, n: int) -> Float64:
         raise _refuse(
             f"the sampler's {name} for {n} instances have shape {array.shape} and type "
             f"{array.dtype}",
-            f"Let it give real numbers of shape ({n}, columns).",
+            f"It must give real numbers of shape ({n}, columns).",
         )
     table = array.astype(np.float64, copy=False)
     if not np.isfinite(table).all():
@@ -384,7 +384,7 @@ def _classify(
         except ConvergenceWarning as unsettled:
             raise _refuse_betavae(
                 f"the classifier does not converge within {ITERATIONS} steps",
-                "Give the codes in units in which their values are of size 1 or so.",
+                "Give the codes in units in which their values are around 1.",
             ) from unsettled
     return model.predict(learn), model.predict(test)
 

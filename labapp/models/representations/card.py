@@ -283,7 +283,7 @@ class ModelCard(Part):
                 if isinstance(dial, ContinuousDial)
             ]
             if limits != list(zip(source.names, source.limits, strict=True)):
-                raise ValueError(f"dimensions are not those of {architecture.name}")
+                raise ValueError(f"dimensions do not match those of {architecture.name}")
         return self
 
     def _check_imported(self) -> None:
@@ -303,7 +303,7 @@ class ModelCard(Part):
         if (self.chart is not None) != (axes == 1):
             raise ValueError("chart: required for a series, and allowed only there")
         if self.chart is not None and not self.chart.low < self.chart.high:
-            raise ValueError("chart: the lower limit comes first")
+            raise ValueError("chart: the lower limit must come first")
 
     @property
     def space(self) -> LatentSpace:

@@ -355,16 +355,15 @@ def check_weights(
     problems = [f"lacks {name!r}" for name in sorted(expected.keys() - shapes.keys())]
     problems += [f"has {name!r} besides" for name in sorted(shapes.keys() - expected.keys())]
     problems += [
-        f"has {name!r} of shape {shapes[name]} where {expected[name]} belongs"
+        f"has {name!r} of shape {shapes[name]} instead of {expected[name]}"
         for name in sorted(expected.keys() & shapes.keys())
         if shapes[name] != expected[name]
     ]
     more = f" and {len(problems) - 4} more differences" if len(problems) > 4 else ""
     raise ModelError(
-        f"The weights are not those of {architecture.name}: the file "
-        f"{'; '.join(problems[:4])}{more}.",
+        f"The weights do not fit {architecture.name}: the file {'; '.join(problems[:4])}{more}.",
         safe="No model was loaded.",
-        todo="Check that model.yaml and decoder.safetensors come from the same package.",
+        todo="Check that model.yaml and decoder.safetensors belong to the same package.",
     )
 
 
@@ -373,8 +372,8 @@ def try_decoder(architecture: Architecture, width: int, forward: Forward) -> For
     trial = forward(np.zeros((1, width), dtype=np.float32))
     if trial.shape != (1, *architecture.output_shape) or not np.isfinite(trial).all():
         raise ModelError(
-            f"The weights do not make a decoder: z = 0 decodes to shape {trial.shape[1:]}, "
-            "or to values that are not finite.",
+            "The weights do not form a working decoder: z = 0 decodes to shape "
+            f"{trial.shape[1:]}, or to values that are not finite.",
             todo="Get a fresh copy of the model package from where it was published.",
         )
     return forward

@@ -144,7 +144,7 @@ def get_distance(name: str) -> Distance:
         size = 0.0
     if kind not in USUAL or not 0 < size < float("inf"):
         raise ValueError(
-            f"one of {', '.join(NAMES)}, or {', '.join(USUAL)} with a scale, as mse/0.04"
+            f"one of {', '.join(NAMES)}, or {', '.join(USUAL)} with a scale, such as mse/0.04"
         )
     many = USUAL[kind].many
     return Distance(lambda x, target: np.minimum(1.0, many(x, target) / size))

@@ -294,8 +294,8 @@ def load_held_out(card: ModelCard, folder: Path | None) -> Split:
     if card.data is None or (card.held_out_error is None and card.code_agreement is None):
         raise ModelError(
             f"{card.id} has no held-out data, so there is nothing to evaluate.",
-            safe="The model is in order.",
-            todo="Evaluate a model that has a data set.",
+            safe="Nothing is wrong with the model.",
+            todo="Choose a model that has a data set.",
         )
     data = card.data.load(folder)
     _same_files(card, data.files)
@@ -307,7 +307,7 @@ def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
     stated = card.data_sha256 or {}
     if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
         raise DatasetError(
-            f"{', '.join(others)}: not the file that {card.id} learned from.",
+            f"{', '.join(others)}: not the file on which {card.id} was trained.",
             todo="Get a fresh copy of the data; the hashes are on the model's card.",
         )
 

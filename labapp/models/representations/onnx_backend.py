@@ -41,7 +41,7 @@ def choose_device(configured: str | None) -> str:
 
     if PROVIDERS["cuda"] not in onnxruntime.get_available_providers():
         raise DeviceMissing(
-            "The ONNX Runtime that is installed here does not compute on CUDA.",
+            "The ONNX Runtime that is installed here does not support CUDA.",
             safe=_SAFE,
             todo="Install onnxruntime-gpu instead, or leave --device out.",
         )
@@ -72,7 +72,9 @@ def build(
     session = _session(graph, device, threads, model)
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
-        raise _make_graph_error(model, "it has not one input and one output of float32")
+        raise _make_graph_error(
+            model, "it does not have exactly one input and one output, both float32"
+        )
     given, wanted, batch = inputs[0].name, [outputs[0].name], inputs[0].shape[:1]
     shape = architecture.output_shape
 
@@ -113,7 +115,9 @@ def graph(
     session = _session(content, "cpu", 1, name, todo)
     inputs, outputs = session.get_inputs(), session.get_outputs()
     if len(inputs) != 1 or len(outputs) != 1 or inputs[0].type != "tensor(float)":
-        raise _make_graph_error(name, "it has not one input and one output of float32", todo)
+        raise _make_graph_error(
+            name, "it does not have exactly one input and one output, both float32", todo
+        )
     key, wanted, alone = inputs[0].name, [outputs[0].name], inputs[0].shape[:1] == [1]
     takes = tuple(size if isinstance(size, int) else None for size in inputs[0].shape[1:])
     if inputs[0].shape and not (
@@ -121,7 +125,7 @@ def graph(
         and all(size in (None, wanted) for size, wanted in zip(takes, given, strict=True))
     ):
         raise _make_graph_error(
-            name, f"it takes {_format_shape(takes)}, wanted: {_format_shape(given)}", todo
+            name, f"it takes {_format_shape(takes)}, but should take {_format_shape(given)}", todo
         )
 
     def run(values: Float32) -> Float32:
@@ -142,10 +146,12 @@ def graph(
         raise _make_graph_error(name, _one_line(error), todo) from error
     if trial.shape != (2, *made):
         raise _make_graph_error(
-            name, f"it makes {_format_shape(trial.shape[1:])}, wanted: {_format_shape(made)}", todo
+            name,
+            f"it makes {_format_shape(trial.shape[1:])}, but should make {_format_shape(made)}",
+            todo,
         )
     if trial.dtype != np.float32:
-        raise _make_graph_error(name, f"it makes {trial.dtype}, wanted: float32", todo)
+        raise _make_graph_error(name, f"it makes {trial.dtype}, but should make float32", todo)
     return run
 
 
@@ -223,7 +229,7 @@ def _session(
 
 def _one_line(error: Exception) -> str:
     if "External data" in str(error):
-        return "its weights lie in another file, which is not read"
+        return "its weights are in another file, which labapp does not read"
     return " ".join(str(error).split())[:300]
 
 

@@ -57,8 +57,8 @@ KINDS = {
 }
 """Kinds of packages in words, by the name of the card's file."""
 MAKING = {
-    cards.CARD: "Import one (labapp models import, or import-tfjs a published one) or train one "
-    "(labapp models train)",
+    cards.CARD: "Import one (labapp models import, or import-tfjs for a published one) or "
+    "train one (labapp models train)",
     "classifier.yaml": "Train one (labapp models train)",
     "concepts.yaml": "Import one (labapp concepts import) or train one (labapp concepts train)",
 }
@@ -85,7 +85,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
             raise ModelError(
                 f"The id {text!r} names two models: {' and '.join(map(str, matches))}.",
                 safe=f"{_SAFE} Both are unchanged.",
-                todo="Move one of the two out of its models folder, or make it again under "
+                todo="Move one of the two out of its models folder, or create it again under "
                 "another id.",
             )
         if matches:
@@ -93,9 +93,10 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
     folder = Path(reference)
     if isinstance(reference, str) and not folder.is_absolute() and ".." in folder.parts:
         raise ModelError(
-            f"{text!r} is not the id of a model: an id is <dataset>/<name>, lower case.",
+            f"{text!r} is not the id of a model. An id has the form <dataset>/<name>, in lower "
+            "case.",
             safe=_SAFE,
-            todo="Give the folder's full path if a folder is meant.",
+            todo="If you mean a folder, give its full path.",
         )
     if not (folder / card).is_file():
         for other in KINDS.keys() - {card}:
@@ -103,7 +104,7 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
                 raise ModelError(
                     f"The model {text!r} is {KINDS[other]}, but {KINDS[card]} is needed.",
                     safe=_SAFE,
-                    todo="Name another model: labapp models list shows what each is.",
+                    todo="Choose another model. `labapp models list` shows the kind of each.",
                 )
         if package := resources.models_elsewhere().get(text):
             raise ModelNotFound(
@@ -122,8 +123,8 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
             f"There is no model {text!r}: it is neither an id nor a folder with a {card}."
             + (f" Did you mean {near[0]!r}?" if near else ""),
             safe=_SAFE,
-            todo=f"Ids are looked up in {where}. {MAKING[card]} to have it there. "
-            f"Models there now: {there}{more}.",
+            todo=f"labapp looks for ids in {where}. {MAKING[card]} to add one. Models found "
+            f"there: {there}{more}.",
         )
     return folder
 
@@ -138,9 +139,9 @@ def places(model: str, root: Path | None = None, *, card: str = cards.CARD) -> l
             continue
         if folder.resolve() != parent.resolve() / model:
             raise ModelError(
-                f"The model {model!r} is a link that leads out of the models folder {parent}.",
+                f"The model {model!r} is a link to a place outside the models folder {parent}.",
                 safe=_SAFE,
-                todo="Give the folder's full path if that model is meant.",
+                todo="If you mean that model, give the full path of its folder.",
             )
         result.append(folder)
     return result
@@ -227,9 +228,9 @@ def load_package(
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
     if by_id and card.id != path_or_id:
         raise ModelError(
-            f"The package {folder} calls itself {card.id!r}, not {path_or_id!r}.",
+            f"The id in the package {folder} is {card.id!r}, not {path_or_id!r}.",
             safe=_SAFE,
-            todo="Move the package back to the folder of its own id.",
+            todo="Move the package back to the folder that matches its id.",
         )
     if isinstance(card.made_by.source, ClosedForm):
         return _load_closed_form(folder, card, card.made_by.source)
@@ -268,7 +269,7 @@ def _load_closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Load
     ]
     if stray or card.weights_sha256 or card.latents_sha256:
         raise ModelError(
-            f"{folder} is a formula without weights and latents, but "
+            f"{folder} is a formula, which has no weights or latents, but "
             f"{', '.join(stray) or 'their hashes in the card'} was found.",
             safe=_SAFE,
             todo="Get a fresh copy of the package.",
@@ -280,8 +281,8 @@ def _load_closed_form(folder: Path, card: ModelCard, source: ClosedForm) -> Load
 def _load_trained(folder: Path, card: ModelCard, device: str | None, threads: int) -> LoadedDecoder:
     if not (card.weights_sha256 and card.latents_sha256):
         raise ModelError(
-            f"The card in {folder} does not state weights_sha256 and latents_sha256, so "
-            "labapp cannot check that its files are the right ones.",
+            f"The card in {folder} does not state weights_sha256 and latents_sha256, so labapp "
+            "cannot check whether its files are the right ones.",
             safe=_SAFE,
             todo="Get a fresh copy of the package.",
         )
@@ -295,11 +296,10 @@ def _load_trained(folder: Path, card: ModelCard, device: str | None, threads: in
         return _make_decoder(card, sample, forward, "cpu", threads)
     if device != "cpu" and find_spec("torch") is None:
         raise DeviceMissing(
-            f"{card.id} should be decoded on {device}, which needs the package torch, and that is "
-            "not installed.",
+            f"Decoding {card.id} on {device} needs the package torch, which is not installed.",
             safe=_SAFE,
-            todo="Decode on the processor: remove LABAPP_DEVICE and leave --device out. Or install "
-            f"torch: {install_command('torch')}",
+            todo="To decode on the processor, unset LABAPP_DEVICE and leave --device out. Or "
+            f"install torch: {install_command('torch')}",
         )
     from labapp.models.representations import torch_backend
 
@@ -384,7 +384,7 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
     dimensions = card.space.dimensions
     if latents.ndim != 2 or latents.shape[1] != len(dimensions) or not len(latents):
         raise refuse(
-            f"has latents of shape {latents.shape}; {len(dimensions)} columns belong there"
+            f"has latents of shape {latents.shape}, but should have {len(dimensions)} columns"
         )
     if percentiles.shape != (len(PERCENTILES), len(dimensions)):
         raise refuse(f"has percentiles of shape {percentiles.shape}")
@@ -401,7 +401,7 @@ def _sample(folder: Path, card: ModelCard) -> tuple[Float32, dict[int, Float32]]
         else:
             inside = bool(np.isin(column, np.arange(dimension.k)).all())
         if not inside:
-            raise refuse(f"has values of {dimension.name!r} beyond the limits of the card")
+            raise refuse(f"has values of {dimension.name!r} outside the limits on the card")
     return latents, dict(zip(PERCENTILES, percentiles, strict=True))
 
 
@@ -470,8 +470,8 @@ def refuse_existing(folder: Path, *, card: str = cards.CARD) -> None:
         taken := places(model, card=card)
     ):
         raise ModelError(
-            f"The id {model!r} is taken by the model in {taken[0]}: another model in {root} would "
-            "have the same id.",
+            f"The id {model!r} is already used by the model in {taken[0]}, so a second model in "
+            f"{root} cannot have it.",
             safe="The existing model was not touched, and nothing was written.",
-            todo="Choose another id, or give an output folder of its own.",
+            todo="Choose another id, or give the model an output folder of its own.",
         )

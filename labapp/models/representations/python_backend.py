@@ -94,7 +94,7 @@ def locate(function: str) -> Code:
     if not places and not (origin and origin.endswith(".py")):
         belongs = " It is Python's own." if top in sys.stdlib_module_names else ""
         raise ModelError(
-            f"Python finds no package {top} here.{belongs}",
+            f"Python cannot find a package {top} here.{belongs}",
             safe=_SAFE,
             todo="Install it where labapp is installed (pip install), or put its folder into "
             "the environment variable PYTHONPATH.",
@@ -191,7 +191,7 @@ def _digest(path: Path) -> str:
             raise ModelError(
                 f"The package {path.name} has more than {LARGEST // reading.MIB} MiB of files.",
                 safe=_SAFE,
-                todo="Put the decoder into a separate package that contains only its own files.",
+                todo="Put the decoder into a package of its own that contains only its files.",
             )
         total.update(f"{file.relative_to(path).as_posix()}\n{len(content)}\n".encode() + content)
     return total.hexdigest()
@@ -215,7 +215,7 @@ def call(code: Code) -> Any:
             f"The files of the Python package {code.package} were changed after this program "
             f"loaded {module}.",
             safe=_SAFE,
-            todo="Close labapp and start it again: it then runs the files as they are now.",
+            todo="Close labapp and start it again, so that it runs the files as they are now.",
         )
     try:
         for part in name.split("."):
@@ -226,10 +226,10 @@ def call(code: Code) -> Any:
         raise _fails(code.function, "cannot be loaded", error) from error
     if not callable(value):
         raise ModelError(
-            f"{code.function} gives {type(value).__name__}, not a decoder.",
+            f"{code.function} returns {type(value).__name__}, not a decoder.",
             safe=_SAFE,
-            todo="Let it take latents, shape (n, dimensions), and give pictures; or take nothing "
-            "and give such a function or a torch module.",
+            todo="It must take latents of shape (n, dimensions) and return pictures, or take "
+            "nothing and return such a function or a torch module.",
         )
     return value
 
@@ -295,8 +295,8 @@ def require(card: ModelCard) -> Code:
         other = f", version {code.version}" if code.version != version else ""
         raise ModelError(
             f"The model {card.id} is computed by the Python package {stated.get('package')}, "
-            f"version {version}; the package that is installed here is different{other}: its "
-            "files are not those of the import.",
+            f"version {version}, but the package that is installed here is different{other}: "
+            "its files have changed since the import.",
             safe=_SAFE,
             todo="Restore the files, or import the model again under another id "
             "(labapp models import --python).",

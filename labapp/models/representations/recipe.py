@@ -140,7 +140,7 @@ Data = Annotated[SinelinesData | DspritesData | MnistData, Field(discriminator="
 def _require_folder(folder: Path | None, name: str) -> Path:
     if folder is None:
         raise DatasetError(
-            f"The files of {name}, which the model learns from, do not come with labapp.",
+            f"The files of {name}, from which the model learns, do not come with labapp.",
             todo="Give their folder with --data.",
         )
     return folder
@@ -410,7 +410,9 @@ class Recipe(Part):
         assert isinstance(source, TrainedNetwork)
         adversarial = isinstance(self.objective, InfoGan)
         if adversarial != (source.encoder is None):
-            raise ValueError("the objective infogan and the architecture mnist-infogan go together")
+            raise ValueError(
+                "the objective infogan and the architecture mnist-infogan can be used only together"
+            )
         if isinstance(self.objective, SsTcVae) and not isinstance(self.data, MnistData):
             raise ValueError("ss-tcvae needs labels: its data must be mnist")
         if isinstance(self.data, MnistData):
@@ -424,7 +426,9 @@ class Recipe(Part):
 
     def _fits_digits(self, data: MnistData) -> None:
         if isinstance(self.objective, Gt):
-            raise ValueError("gt needs the factors that made the data, which mnist has not")
+            raise ValueError(
+                "gt needs the factors that generated the data, which mnist does not have"
+            )
         classes = classes_of(self.objective)
         if isinstance(self.objective, SsTcVae) and classes != mnist.CLASSES:
             raise ValueError(f"classes must be {mnist.CLASSES}, as the digits, found {classes}")
@@ -433,8 +437,8 @@ class Recipe(Part):
         batch = self.optimizer.batch
         if batch == 1 or data.trained_on % batch == 1:
             raise ValueError(
-                f"{data.trained_on:,} digits in batches of {batch} make a batch of one digit, "
-                "which cannot be normalised: take another batch or held_out"
+                f"{data.trained_on:,} digits in batches of {batch} leave a batch of one digit, "
+                "which cannot be normalised; choose another batch or held_out"
             )
 
     @property

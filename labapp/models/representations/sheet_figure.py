@@ -87,7 +87,7 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
     if path.suffix.lower() != ".png":
         raise ModelError(
             f"A sheet is a PNG file, but the name {path} does not end in .png.",
-            todo="Name a file that ends in .png with --out.",
+            todo="Use --out to give a file name that ends in .png.",
         )
     content = draw(sheet)
     try:
@@ -97,15 +97,15 @@ def write(sheet: TraversalSheet, path: Path) -> Path:
             raise ModelError(
                 f"{path} already exists and is not this sheet.",
                 safe="It was not touched.",
-                todo="Move it away, or name another file with --out.",
+                todo="Move it away, or use --out to choose another file.",
             )
         with path.open("xb") as stream:
             stream.write(content)
     except OSError as error:
         raise ModelError(
-            f"The sheet {path} cannot be written: {error.strerror}.",
-            safe="The model is in order, and nothing else was written.",
-            todo="Name a file in a folder you may write to with --out.",
+            f"The sheet {path} could not be written: {error.strerror}.",
+            safe="Nothing is wrong with the model, and nothing else was written.",
+            todo="Use --out to choose a file in a folder to which you may write.",
         ) from error
     return path
 

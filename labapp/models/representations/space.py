@@ -52,7 +52,7 @@ class Continuous:
     def snap(self, value: float) -> float:
         """The nearest multiple of the step inside the limits; the limits themselves are allowed."""
         if not isfinite(value):
-            raise ValueError(f"dimension {self.name!r}: {value} is not a number on the dial")
+            raise ValueError(f"dimension {self.name!r}: {value} is not a value of the slider")
         return snap_to_step(value, self.low, self.high, self.step)
 
 

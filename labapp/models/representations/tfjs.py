@@ -88,17 +88,17 @@ def _of_the_network(config: Config, network: PublishedNetwork) -> list[str]:
     problems = []
     outputs = math.prod(ARCHITECTURES[network.architecture].output_shape)
     if config.Dx != outputs:
-        problems.append(f"Dx is {config.Dx}, the decoder makes {outputs} values")
+        problems.append(f"Dx is {config.Dx}, but the decoder makes {outputs} values")
     inputs = sum(config.Dc) + config.Dz
     if inputs != network.width:
         problems.append(
-            f"Dz {config.Dz} and Dc {config.Dc} make {inputs} inputs, the decoder takes "
+            f"Dz {config.Dz} and Dc {config.Dc} make {inputs} inputs, but the decoder takes "
             f"{network.width}"
         )
     if len(config.z_lims) != config.Dz:
         problems.append(f"z_lims has {len(config.z_lims)} pairs for {config.Dz} dimensions")
     problems += [
-        f"z_lims[{index}] is no range: {low} to {high}"
+        f"z_lims[{index}] is not a range: {low} to {high}"
         for index, (low, high) in enumerate(config.z_lims)
         if not np.float32(low) < np.float32(high)
     ]
@@ -132,7 +132,7 @@ def _of_the_sample(config: Config, network: PublishedNetwork) -> list[str]:
         return ["z is missing: the rows of the held-out split that a study draws from"]
     problems = []
     if any(len(row) != config.Dz for row in config.z):
-        problems.append(f"a row of z has not {config.Dz} values")
+        problems.append(f"a row of z does not have {config.Dz} values")
     elif len(config.z_lims) == config.Dz:
         limits = np.asarray(config.z_lims, np.float32)
         rows = np.asarray(config.z, np.float32)
@@ -261,7 +261,7 @@ def find(source: Path) -> PackagePaths:
             todo="Give the folder that contains config.json and decoder_web.",
         )
     if not (whole / CONFIG).is_file():
-        raise refuse(f"The published package lacks {whole / CONFIG}.")
+        raise refuse(f"{whole / CONFIG}, which belongs to the published package, is missing.")
     return PackagePaths(whole.name, weights, whole / CONFIG)
 
 
@@ -310,7 +310,7 @@ def _derive_id(dataset: str, name: str) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     if not slug:
         raise refuse(
-            f"The folder's name {name!r} cannot be turned into an id.",
+            f"No id can be made from the folder's name {name!r}.",
             todo=f"Give one with --id, for example {dataset}/published-vae.",
         )
     return f"{dataset}/published-{slug}"
@@ -320,8 +320,8 @@ def _checked(model_id: str) -> str:
     if not re.fullmatch(ID_PATTERN, model_id):
         raise refuse(
             f"{model_id!r} is not the id of a model.",
-            todo="An id is <dataset>/<name>: lower case, digits and hyphens, "
-            "for example mnist/published-ae5.",
+            todo="An id has the form <dataset>/<name>, with lower-case letters, digits and "
+            "hyphens, for example mnist/published-ae5.",
         )
     if why := find_name_problem(model_id):
         raise refuse(f"A model cannot be called {model_id!r}: {why}.", todo="Give another --id.")
@@ -462,7 +462,7 @@ class NetworkLayout:
                 drawn = ", ".join(
                     "width of z" if side is None else f"{side}" for side in expected[name]
                 )
-                yield f"have {name} of shape {arrays[name].shape} where ({drawn}) belongs"
+                yield f"have {name} of shape {arrays[name].shape} instead of ({drawn})"
 
 
 def _fits(shape: tuple[int, ...], expected: Shape) -> bool:
@@ -687,7 +687,9 @@ def read(folder: Path) -> PublishedTensors:
             bytes_ = run[at : at + entry.nbytes]
             values: NDArray[Any] = np.frombuffer(bytes_, _DTYPES[entry.dtype])
             if not np.isfinite(values).all():
-                raise refuse(f"{folder}: the tensor {entry.name} holds values that are not finite.")
+                raise refuse(
+                    f"{folder}: the tensor {entry.name} contains values that are not finite."
+                )
             native = values.astype(values.dtype.newbyteorder("="))
             tensors[entry.name] = native.reshape(entry.shape)
             at += entry.nbytes
@@ -700,8 +702,9 @@ def _check(path: Path, groups: list[TensorGroup]) -> None:
     packed = [entry.name for entry in entries if entry.quantization is not None]
     if packed:
         raise refuse(
-            f"{path}: quantised tensors are not read, found {format_problems(packed)}.",
-            todo="Convert the model again without quantisation.",
+            f"{path} contains quantised tensors, which labapp does not read: "
+            f"{format_problems(packed)}.",
+            todo="Convert the model again, without quantisation.",
         )
     foreign = [
         f"{entry.name} is {entry.dtype}, not {' or '.join(_DTYPES)}"
@@ -737,7 +740,9 @@ def _join(folder: Path, number: int, group: TensorGroup, hashes: dict[str, str])
             f"{more} than the {needed} of the tensors that {MANIFEST} lists."
         )
     if needed > files.LARGEST:
-        raise refuse(f"{folder} holds {needed} bytes of weights; at most {files.LARGEST} are read.")
+        raise refuse(
+            f"{folder} holds {needed} bytes of weights, but labapp reads at most {files.LARGEST}."
+        )
     contents = [files.read_bytes(shard) for shard in shards]
     hashes |= {
         shard.name: files.digest(content) for shard, content in zip(shards, contents, strict=True)
@@ -767,7 +772,7 @@ def read_bytes(path: Path) -> bytes:
     """The bytes of a JSON file. Raises ModelError: missing, too large, a link out of its folder."""
     content = files.read_bytes(path)
     if len(content) > LARGEST:
-        raise refuse(f"{path} has {len(content)} bytes; at most {LARGEST} are read.")
+        raise refuse(f"{path} has {len(content)} bytes, but labapp reads at most {LARGEST}.")
     return content
 
 

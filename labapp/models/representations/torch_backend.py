@@ -81,7 +81,8 @@ def load_weights(network: nn.Module, weights: Mapping[str, Float32], path: Path)
     if expected != {name: values.shape for name, values in weights.items()}:
         wrong = sorted(expected.keys() ^ weights.keys()) or ["the shapes"]
         raise ModelError(
-            f"{path} does not contain the weights of its card's network: {', '.join(wrong[:3])}.",
+            f"{path} does not contain the weights of the network on its card: "
+            f"{', '.join(wrong[:3])}.",
             safe="No model was loaded.",
             todo="Get a fresh copy of the package.",
         )

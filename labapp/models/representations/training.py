@@ -145,7 +145,7 @@ def _convert_weights(recipe: Recipe, weights: dict[str, Float32], state: Path) -
     lost = [name for name, values in stored.items() if not np.isfinite(values).all()]
     if lost:
         raise ModelError(
-            f"{lost[0]!r} holds values that {recipe.weights} cannot.",
+            f"{lost[0]!r} contains values that {recipe.weights} cannot represent.",
             safe=f"The trained networks are kept in {state}.",
             todo="Write weights: float32 in the recipe and train again.",
         )

@@ -90,7 +90,7 @@ def inner_faults(manifest: Manifest) -> list[str]:
 def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
     manifest = stimulus_set.manifest
     if manifest.kind == "heatmaps" and manifest.scale is None:
-        yield ("scale",), "missing; heatmaps need one of positive, signed and ready"
+        yield ("scale",), "missing; heatmaps need one of the following: positive, signed or ready"
     for key in ("id", "name"):
         for text in twice(getattr(class_, key) for class_ in manifest.classes):
             yield ("classes",), f"two classes have the {key} {text!r}"
@@ -101,14 +101,17 @@ def _set_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
     else:
         for place, class_ in enumerate(manifest.classes):
             if class_.translations:
-                fault = "no task shows words by language of a set of this kind; leave them out"
+                fault = "no task shows words by language for this kind of set; leave them out"
                 yield ("classes", place, "translations"), fault
     yield from _prototype_faults(stimulus_set)
     yield from _again("photos", ((loc, photo.id) for loc, photo in stimulus_set.every_photo()))
     for loc, photo in stimulus_set.every_photo():
         example = loc[0] != "photos"
         if example and photo.set is not None:
-            yield (*loc, "set"), f"a worked example is in set {photo.set}; it must be in none"
+            yield (
+                (*loc, "set"),
+                (f"a worked example is in set {photo.set}, but it must not be in any set"),
+            )
         elif not example and photo.set is None:
             yield (*loc, "set"), "missing"
         if example and photo.correct != (loc[0] == "correct_example"):
@@ -144,11 +147,11 @@ def _prototype_faults(stimulus_set: ReadableSet) -> Iterator[Fault]:
         if prototype.of is not None and prototype.of not in classes:
             yield (*loc, "of"), f"{prototype.of!r} is not among the classes"
         elif prototype.of is None and manifest.kind == "prototypes":
-            yield (*loc, "of"), "missing; which class it speaks for is needed"
+            yield (*loc, "of"), "missing; state the class for which it speaks"
         if fault := box_fault(prototype.box):
             yield (*loc, "box"), fault
         if prototype.box is None and prototype.crop is None:
-            yield loc, "neither box nor crop says which part of its photo it is"
+            yield loc, "neither box nor crop shows which part of its photo it is"
 
 
 def _warnings(manifest: Manifest) -> Iterator[str]:
@@ -164,11 +167,13 @@ def _warnings(manifest: Manifest) -> Iterator[str]:
             photos = manifest.of_set(number)
             right = sum(photo.correct for photo in photos)
             if 2 * right != len(photos):
-                yield f"set {number}: the model is right in {right} of {len(photos)} photos"
+                yield f"set {number}: the model is right about {right} of {len(photos)} photos"
     for key, outcome in (("correct_example", "right"), ("incorrect_example", "wrong")):
         optional = typed or (scores and key == "incorrect_example")
         if getattr(manifest, key) is None and not optional:
-            yield f"there is no {key}: the introduction shows no photo that the model has {outcome}"
+            yield (
+                f"there is no {key}: the introduction shows no photo that the model has {outcome}"
+            )
     of = {prototype.id: prototype.of for prototype in manifest.prototypes}
     for photo in manifest.photos:
         most = max(Counter(of.get(row.prototype) for row in photo.rows).values(), default=0)
@@ -273,14 +278,14 @@ def intervention_set_faults(manifest: Manifest) -> Iterator[Fault]:
         if concept.on == concept.off:
             yield ("concepts", place, "on"), f"found {concept.on!r} for on and for off"
     if manifest.answers is None:
-        yield ("answers",), "missing; name the .npy file of what the model answers"
+        yield ("answers",), "missing; give the .npy file with the model's answers"
     if (model := manifest.concept_model) is None:
-        yield ("concept_model",), "missing; say which model gave the answers"
+        yield ("concept_model",), "missing; state which model gave the answers"
     else:
         for key in ("purity", "oracle"):
             rows = getattr(model, key)
             if len(rows) != count or any(len(row) != count for row in rows):
-                fault = f"found {_shape(rows)}; {count} x {count} are needed, one a concept"
+                fault = f"found {_shape(rows)}; {count} x {count} are needed, one per concept"
                 yield ("concept_model", key), fault
     ids = [concept.id for concept in manifest.concepts]
     for place, class_ in enumerate(manifest.classes):
@@ -290,7 +295,13 @@ def intervention_set_faults(manifest: Manifest) -> Iterator[Fault]:
     yield from _translation_faults(manifest)
     for key in ("correct_example", "incorrect_example"):
         if getattr(manifest, key) is not None:
-            yield (key,), "a set of interventions has none: practice is made of its own photos"
+            yield (
+                (key,),
+                (
+                    "a set of interventions has no examples, because its practice uses "
+                    "its own photos"
+                ),
+            )
 
 
 def _translation_faults(manifest: Manifest) -> Iterator[Fault]:
@@ -301,14 +312,14 @@ def _translation_faults(manifest: Manifest) -> Iterator[Fault]:
         for place, concept in enumerate(manifest.concepts):
             words = concept.translations.get(language)
             if words is None:
-                fault = f"there are no words in {language!r}, which others have"
+                fault = f"there are no words in {language!r}, although others have them"
                 yield ("concepts", place, "translations"), fault
             elif words.on == words.off:
                 at = ("concepts", place, "translations", language, "on")
                 yield at, f"found {words.on!r} for on and for off"
         for place, class_ in enumerate(manifest.classes):
             if class_.marks and not getattr(class_.translations.get(language), "marks", ""):
-                fault = f"there are no marks in {language!r}, which others have"
+                fault = f"there are no marks in {language!r}, although others have them"
                 yield ("classes", place, "translations"), fault
         names = {
             "concepts": [each.in_language(language).name for each in manifest.concepts],
@@ -370,8 +381,11 @@ def intervention_file_faults(
         for rows in interventions.counts(len(manifest.concepts))
     )
     if answers.shape not in (every, single):
-        fault = f"{ref!r} has the shape {answers.shape}; {every} is needed, or {single} of single"
-        yield ("answers",), f"{fault} changes"
+        fault = (
+            f"{ref!r} has the shape {answers.shape}; it must be {every} or, for single "
+            f"changes, {single}"
+        )
+        yield ("answers",), fault
         return
     for number, photo in enumerate(manifest.photos):
         for inner, fault in answer_faults(photo, manifest, answers[number]):
@@ -389,7 +403,7 @@ def answer_faults(photo: Photo, manifest: Manifest, answers: Answers) -> Iterato
         yield ("prediction",), f"found {photo.prediction!r}, but the answers have {answer!r}"
     if len(answers) != 3**count:
         if photo.item is not None:
-            yield ("item",), "leave it out: answers to single changes alone do not show it"
+            yield ("item",), "leave it out, because answers to single changes do not show it"
         return
     truth = classes.index(photo.truth)
     item = interventions.item_type(answers, photo.beliefs, photo.concepts, truth)
@@ -401,8 +415,8 @@ def intervention_warnings(manifest: Manifest) -> Iterator[str]:
     """What can be shown, but is probably a mistake."""
     if not all(class_.concepts for class_ in manifest.classes):
         yield (
-            "not every class says which concepts make it: there is no practice with perfect "
-            "switches, and no side effect can be told"
+            "not every class states which concepts define it, so there is no practice with "
+            "perfect switches and side effects cannot be detected"
         )
     ruled = [class_ for class_ in manifest.classes if class_.concepts]
     places = {concept.id: place for place, concept in enumerate(manifest.concepts)}
@@ -412,8 +426,8 @@ def intervention_warnings(manifest: Manifest) -> Iterator[str]:
     if both is not None:
         first, second = (ruled[place].id for place in both)
         yield (
-            f"one state of the concepts makes both the classes {first!r} and {second!r}: nobody "
-            "can tell them apart then, and there is no practice with perfect switches"
+            f"one state of the concepts defines both classes {first!r} and {second!r}, so "
+            "nobody can tell them apart and there is no practice with perfect switches"
         )
 
 
@@ -429,7 +443,9 @@ def box_fault(box: Box | None) -> str | None:
     """What is wrong with a box that lies within the picture."""
     if box is None or (box[0] < box[2] and box[1] < box[3]):
         return None
-    return f"the box {list(box)} is empty; write left, top, right, bottom as shares of the picture"
+    return (
+        f"the box {list(box)} is empty; give left, top, right and bottom as shares of the picture"
+    )
 
 
 def photo_faults(photo: Photo, stimulus_set: ReadableSet) -> Iterator[Fault]:
@@ -448,7 +464,7 @@ def photo_faults(photo: Photo, stimulus_set: ReadableSet) -> Iterator[Fault]:
         yield ("options",), f"{option!r} is there twice"
     for key in ("logits", "strengths"):
         if (count := len(getattr(photo, key))) not in (0, len(photo.options)):
-            yield (key,), f"found {count} values, but {len(photo.options)} options"
+            yield (key,), f"found {count} values for {len(photo.options)} options"
     match manifest.kind:
         case "heatmaps":
             yield from _heatmaps(photo)
@@ -462,10 +478,10 @@ def _heatmaps(photo: Photo) -> Iterator[Fault]:
     if len(photo.options) < 2:
         yield ("options",), f"found {len(photo.options)} classes to choose from; at least 2"
     if len(photo.heatmaps) != len(photo.options):
-        fault = f"found {len(photo.heatmaps)} heatmaps, but {len(photo.options)} options"
+        fault = f"found {len(photo.heatmaps)} heatmaps for {len(photo.options)} options"
         yield ("heatmaps",), fault
     for ref in twice(photo.heatmaps):
-        yield ("heatmaps",), f"{ref!r} stands for two options"
+        yield ("heatmaps",), f"{ref!r} is used for two options"
 
 
 def _prototypes(photo: Photo, manifest: Manifest, prototype_ids: frozenset[str]) -> Iterator[Fault]:
@@ -522,7 +538,7 @@ def _path(photo: Photo, manifest: Manifest, prototype_ids: frozenset[str]) -> It
     for place, row in enumerate(photo.rows):
         yield from _step(row, ("rows", place), prototype_ids)
         if row.present is None:
-            yield ("rows", place, "present"), "missing; true or false is needed at every step"
+            yield ("rows", place, "present"), "missing; every step needs true or false"
     if photo.first_wrong is not None:
         if photo.first_wrong > len(photo.rows):
             fault = f"found step {photo.first_wrong}, but {len(photo.rows)} steps"
@@ -543,7 +559,10 @@ def _final(
         if name not in classes:
             yield ("final", "classes", place), f"{name!r} is not among the classes"
     if again := twice(final.classes):
-        yield ("final", "classes"), f"{again[0]!r} is there twice; four different ones are needed"
+        yield (
+            ("final", "classes"),
+            (f"{again[0]!r} is listed twice; four different classes are needed"),
+        )
     if photo.truth not in final.classes:
         fault = f"the true class {photo.truth!r} is not among {', '.join(final.classes)}"
         yield ("final", "classes"), fault
@@ -552,7 +571,7 @@ def _final(
 def _step(row: Row, loc: Loc, prototype_ids: frozenset[str]) -> Iterator[Fault]:
     yield from _row(row, loc, prototype_ids, region_needed=row.present is True)
     if row.similarity is not None and not 0 <= row.similarity <= 1:
-        fault = f"found {row.similarity:g}; a tree's similarities lie between 0 and 1"
+        fault = f"found {row.similarity:g}; a tree's similarities are between 0 and 1"
         yield (*loc, "similarity"), fault
 
 
@@ -564,7 +583,7 @@ def _row(
     if fault := box_fault(row.region):
         yield (*loc, "region"), fault
     if region_needed and row.region is None and row.crop is None:
-        yield loc, "neither region nor crop says which part of the photo is compared"
+        yield loc, "neither region nor crop shows which part of the photo is compared"
 
 
 LARGE = 4_000_000
@@ -660,7 +679,9 @@ def picture_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) -> It
         if manifest.scale in ("positive", "signed"):
             for place_of, ref in enumerate(photo.heatmaps):
                 if ref in picture_files.coloured:
-                    fault = f"{ref!r} is coloured, but scale says {manifest.scale}: grey is needed"
+                    fault = (
+                        f"{ref!r} is in colour, but for the scale {manifest.scale} it must be grey"
+                    )
                     yield (*loc, "heatmaps", place_of), f"{fault}, or scale: ready"
 
 
@@ -669,8 +690,8 @@ def picture_warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> 
     for ref, (width, height) in picture_files.sizes.items():
         if width * height > LARGE:
             yield (
-                f"the picture {ref!r} has {width} × {height} pixels and will come slowly; 512 to "
-                "1024 a side are enough"
+                f"the picture {ref!r} has {width} × {height} pixels, so it will load slowly; "
+                "512 to 1024 pixels per side are enough"
             )
     coarse: list[str] = []
     for _, photo in stimulus_set.every_photo():
@@ -688,7 +709,7 @@ def picture_warnings(stimulus_set: ReadableSet, picture_files: PictureFiles) -> 
                 )
     if coarse:
         listed = ", ".join(coarse[:LISTED]) + (", …" if len(coarse) > LISTED else "")
-        yield f"less than {COARSE} pixels a side, which will look coarse: photo {listed}"
+        yield f"less than {COARSE} pixels per side, which will look coarse: photo {listed}"
 
 
 def _walk_pictures(stimulus_set: ReadableSet) -> Iterator[tuple[Loc, str]]:
@@ -727,7 +748,7 @@ OFF = 0.5
 def score_set_faults(manifest: Manifest) -> Iterator[Fault]:
     """Faults of what a set of scores says of itself."""
     if not manifest.methods:
-        yield ("methods",), "missing; the methods whose scores the photos have are needed"
+        yield ("methods",), "missing; list the methods whose scores the photos have"
     for key in ("id", "name"):
         for text in twice(getattr(method, key) for method in manifest.methods):
             yield ("methods",), f"two methods have the {key} {text!r}"
@@ -738,7 +759,7 @@ def score_set_faults(manifest: Manifest) -> Iterator[Fault]:
             if (class_ := getattr(cell, key)) not in classes:
                 yield ("pool", place, key), f"{class_!r} is not among the classes"
         if (cell.truth, cell.prediction) in counted:
-            yield ("pool", place), f"{cell.truth} predicted as {cell.prediction} is counted already"
+            yield ("pool", place), f"{cell.truth} predicted as {cell.prediction} is already counted"
         counted.add((cell.truth, cell.prediction))
 
 
@@ -750,12 +771,12 @@ def score_photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
         needed = ", ".join(classes)
         yield ("options",), f"found {options}; all classes are needed, in their order ({needed})"
     elif not photo.logits:
-        yield ("logits",), "missing; the model's scores of all classes are needed"
+        yield ("logits",), "missing; give the model's scores for all classes"
     elif len(photo.logits) == len(classes):
         most = max(photo.logits)
         best = [name for name, logit in zip(classes, photo.logits, strict=True) if logit == most]
         if photo.prediction in classes and photo.prediction not in best:
-            fault = f"found {photo.prediction!r}, but {best[0]!r} has the greatest logit"
+            fault = f"found {photo.prediction!r}, but {best[0]!r} has the highest logit"
             yield ("prediction",), fault
     methods = [method.id for method in manifest.methods]
     for method in methods:
@@ -765,7 +786,7 @@ def score_photo_faults(photo: Photo, manifest: Manifest) -> Iterator[Fault]:
         if method not in methods:
             yield ("scores", method), f"{method!r} is not among the methods"
     for ref in twice(photo.scores.values()):
-        yield ("scores",), f"{ref!r} stands for two methods"
+        yield ("scores",), f"{ref!r} is used for two methods"
     yield from _check_masked(photo, methods, len(classes))
 
 
@@ -780,7 +801,7 @@ def _check_masked(photo: Photo, methods: Sequence[str], classes: int) -> Iterato
         key = (masked.method, masked.percent, masked.fill, masked.sign)
         if key in keys:
             masking = f"{masked.method}, {masked.percent:g} %, {masked.fill}, {masked.sign}"
-            yield loc, f"the photo masked by {masking} is there already"
+            yield loc, f"the photo masked by {masking} is already listed"
         keys.add(key)
 
 
@@ -808,8 +829,8 @@ def score_file_faults(stimulus_set: ReadableSet, picture_files: PictureFiles) ->
             if grid is None:
                 grid = scores.shape
             if scores.shape != grid:
-                fault = f"{ref!r} is of {_grid(scores.shape)} cells, others of {_grid(grid)}"
-                yield place, f"{fault}; one grid for all is needed"
+                fault = f"{ref!r} has {_grid(scores.shape)} cells, others have {_grid(grid)}"
+                yield place, f"{fault}; all need the same grid"
             elif size is not None and (size[0] % grid[1] or size[1] % grid[0]):
                 text = f"a photo of {size[0]} × {size[1]} pixels has no whole blocks for "
                 yield place, f"{text}{_grid(grid)} cells"
@@ -824,14 +845,16 @@ def _grid(grid: tuple[int, ...]) -> str:
 def score_warnings(manifest: Manifest, picture_files: PictureFiles) -> Iterator[str]:
     """What can be shown, but is probably a mistake."""
     for ref in picture_files.flat:
-        yield f"all scores in {ref!r} are equal: its pixels are shown in an order by chance"
+        yield f"all scores in {ref!r} are equal, so its pixels are shown in random order"
     if manifest.mean_level is None:
-        fault = "mean_level is missing: masked pixels cannot become the mean of the pictures"
+        fault = (
+            "mean_level is missing, so masked pixels cannot be replaced by the mean of the pictures"
+        )
         levels = [picture_files.mean(photo.photo) for photo in manifest.photos]
         mean = [round(float(level), 4) for level in np.mean(np.broadcast_arrays(*levels), 0)]
         yield f"{fault}, as they do where a study says nothing else; of these photos it is {mean}"
     if all(photo.correct for photo in manifest.photos):
-        yield "the model is right in all photos: nobody can follow its errors"
+        yield "the model is right about all photos, so nobody can follow its errors"
     if manifest.pool:
         count = sum(cell.count for cell in manifest.pool)
         right = sum(cell.count for cell in manifest.pool if cell.truth == cell.prediction)

@@ -89,14 +89,14 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
         ids = ", ".join(stimulus_set.id for stimulus_set in stimulus_sets) or "none"
         raise StimuliError(
             f"{ref!r} is made from the stimulus set {wanted.stimuli!r}, which is not available.",
-            todo=f"Name a picture of one of these: {ids}.",
+            todo=f"Choose a picture from one of these: {ids}.",
         )
     there = [n for n, s in enumerate(stimulus_sets) if pictures.path_of(s.folder, ref).exists()]
     contents = {n: pictures.content_of(stimulus_sets[n].folder, ref) for n in there or [0]}
     if len(set(contents.values())) > 1:
         names = " and ".join(stimulus_sets[n].id for n in there)
         raise StimuliError(
-            f"{ref!r} names different pictures in {names}.",
+            f"{ref!r} refers to different pictures in {names}.",
             safe="No session was opened.",
             todo="Rename it in one of them, and import that set again.",
         )
@@ -161,9 +161,9 @@ class Gallery:
         content = pictures.content_of(self._folder, name)
         if hashlib.sha256(content).hexdigest() != Path(name).stem:
             raise StimuliError(
-                f"The file {name} of this session is not the picture that was kept.",
+                f"The file {name} of this session is not the picture that was stored.",
                 safe="Everything recorded is safe.",
-                todo="Restore the file, or begin a new session.",
+                todo="Restore the file, or start a new session.",
             )
         pixels = pictures.decode_picture(content, name)
         pixels.flags.writeable = False
@@ -171,7 +171,7 @@ class Gallery:
 
     def _unstored(self, ref: str) -> UInt8:
         raise StimuliError(
-            f"The picture {ref!r} was not kept with this session.",
+            f"The picture {ref!r} was not stored with this session.",
             safe="Everything recorded is safe.",
             todo="Begin a new session.",
         )
@@ -203,8 +203,8 @@ class RecordedGallery(Gallery):
     def _unstored(self, ref: str) -> UInt8:
         if not self._sets or (self._missing and not pictures.is_bird(ref)):
             raise StimuliError(
-                f"The picture {ref!r} was not kept with this session, and the stimulus set "
-                f"{', '.join(map(repr, self._missing))} is not here, or was changed.",
+                f"The picture {ref!r} was not stored with this session, and the stimulus set "
+                f"{', '.join(map(repr, self._missing))} is missing or was changed.",
                 safe="Everything recorded is safe.",
                 todo="Restore the original stimulus set.",
             )

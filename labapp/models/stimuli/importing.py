@@ -50,8 +50,9 @@ def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, CheckRe
     for path in taken:
         if path.exists():
             raise StimuliError(
-                f"There is a stimulus set {result.manifest.id!r} already, in {path}.",
-                todo="Give the new one another id; studies and records refer to the old one.",
+                f"There is already a stimulus set {result.manifest.id!r}, in {path}.",
+                todo="Give the new one another id, because studies and records refer to the "
+                "old one.",
             )
     return write(root / result.manifest.id, result.manifest, result.files), result
 

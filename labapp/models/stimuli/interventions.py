@@ -69,7 +69,9 @@ def row_of(state: Sequence[int], rows: int) -> int:
         return place(state)
     changed = [(concept, to) for concept, to in enumerate(state) if to != AS_IT_IS]
     if len(changed) > 1:
-        raise ValueError(f"a table of single changes has no answer to {len(changed)} changes")
+        raise ValueError(
+            f"a table of single changes has no answer for {len(changed)} changes at once"
+        )
     return 1 + 2 * changed[0][0] + changed[0][1] - OFF if changed else 0
 
 

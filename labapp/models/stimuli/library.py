@@ -91,10 +91,10 @@ def find(reference: str | Path) -> Path:
         matches = [root / name for root in roots if files.is_file(root / name / MANIFEST)]
         if len(matches) > 1:
             raise StimuliError(
-                f"The id {name!r} names two stimulus sets: {' and '.join(map(str, matches))}.",
+                f"Two stimulus sets have the id {name!r}: {' and '.join(map(str, matches))}.",
                 safe="Both are unchanged.",
-                todo="Move yours elsewhere and name its folder in your study, or give its folder "
-                "and its manifest another id.",
+                todo="Move yours elsewhere and refer to its folder in your study, or change "
+                "the id in its manifest and the name of its folder.",
             )
         if matches:
             return matches[0]
@@ -103,7 +103,8 @@ def find(reference: str | Path) -> Path:
     if files.is_file(folder / HEADER):
         raise StimuliError(
             f"The stimulus set in {name} consists of tables, which a study cannot refer to.",
-            todo=f"Import it with `labapp stimuli import {name}`, and name the id in its {HEADER}.",
+            todo=f"Import it with `labapp stimuli import {name}`, and refer to it by the id in "
+            f"its {HEADER}.",
         )
     names = ", ".join(dict.fromkeys(path.name for path in set_folders())) or "none"
     raise StimuliNotFound(
@@ -121,8 +122,8 @@ def load(reference: str | Path) -> StimulusSet:
     manifest = parse(content, folder / MANIFEST)
     if folder != Path(reference) and manifest.id != str(reference):
         raise StimuliError(
-            f"The stimulus set in {folder} calls itself {manifest.id!r}.",
-            todo="Move it back to the folder of its own id.",
+            f"The stimulus set in {folder} has the id {manifest.id!r}.",
+            todo="Move it back to the folder that matches its id.",
         )
     return StimulusSet(manifest, folder, hashlib.sha256(content).hexdigest())
 
@@ -170,12 +171,12 @@ def parse_json(content: bytes, path: Path) -> Any:
         return json_value(text, _once_each)
     except json.JSONDecodeError as error:
         raise StimuliError(
-            f"{path}, line {error.lineno}: not readable as JSON ({error.msg}).",
+            f"{path}, line {error.lineno}: this is not valid JSON ({error.msg}).",
             todo="Correct this line.",
         ) from error
     except ValueError as error:
         raise StimuliError(
-            f"{path}: not readable as JSON ({error}).", todo="Correct the file."
+            f"{path} is not valid JSON ({error}).", todo="Correct the file."
         ) from error
 
 
@@ -240,9 +241,9 @@ def refuse_shipped(set_id: str) -> None:
     not one of the user's own folder."""
     if (shipped_folder() / set_id).exists():
         raise StimuliError(
-            f"{set_id} comes with the program, and studies that name it show that set.",
-            todo="Give the new set another id (--id, if the command has it), or choose its "
-            "folder with --out and name this folder in your study.",
+            f"{set_id} comes with labapp, and studies that refer to it show that set.",
+            todo="Give the new set another id (with --id, if the command has it), or choose "
+            "its folder with --out and refer to this folder in your study.",
         )
 
 
@@ -251,7 +252,7 @@ def refuse_existing(folder: Path) -> None:
     if folder.exists():
         raise StimuliError(
             f"{folder} already exists, and nothing is overwritten.",
-            todo="Name a folder that does not exist.",
+            todo="Choose a folder that does not exist yet.",
         )
 
 
@@ -264,7 +265,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
             yield draft
     except OSError as error:
         raise StimuliError(
-            f"{folder} cannot be written: {error.strerror}.",
+            f"{folder} could not be written: {error.strerror}.",
             todo="Free some space, or choose a folder where you may write.",
         ) from error
 

@@ -50,11 +50,11 @@ SHARED = rf"set:[a-z0-9]+(-[a-z0-9]+)*/{FILE}"
 PICTURE = rf"^({FILE}|{BIRD}|{SHARED})$"
 PATTERNS = {
     ID: "letters A to Z, digits, _ . and - are allowed, a letter or digit first",
-    LANGUAGE: "give a language by its code, such as de or de-AT",
+    LANGUAGE: "give the code of a language, such as de or de-AT",
     SET_ID: "lower-case letters a to z and digits are allowed, with - between them",
-    SCORES: "name a .npy file below the folder",
-    PICTURE: "name a .png or .jpg file below the folder, one of another set as set:ID/FILE, or "
-    "bird:SEED:PART:SPECIES:NUMBER",
+    SCORES: "give a .npy file inside the folder",
+    PICTURE: "give a .png or .jpg file inside the folder, a file of another set as "
+    "set:ID/FILE, or bird:SEED:PART:SPECIES:NUMBER",
 }
 """What the patterns allow, in words."""
 Id = Annotated[str, Field(pattern=ID, max_length=100)]

@@ -78,13 +78,13 @@ class MaskedRef:
         """Back from its name. Raises ValueError where it is none."""
         parts = ref.removeprefix(PREFIX).split(":")
         if not is_masked(ref) or len(parts) != 6:
-            raise ValueError(f"{ref!r} names no masked picture")
+            raise ValueError(f"{ref!r} is not the name of a masked picture")
         stimuli, photo, method, fill, sign, percent = parts
         if fill not in FILLS or sign not in SIGNS:
-            raise ValueError(f"{ref!r} names no masked picture")
+            raise ValueError(f"{ref!r} is not the name of a masked picture")
         share = float(percent)
         if not 0 < share <= 100:
-            raise ValueError(f"{ref!r} shows no percentage above 0, up to 100")
+            raise ValueError(f"{ref!r} does not show a percentage above 0 and up to 100")
         return cls(stimuli, photo, method, FILLS[fill], SIGNS[sign], share)
 
 
@@ -113,11 +113,16 @@ def ascending(percents: Sequence[float]) -> tuple[float, ...]:
     """Percentages of pixels shown as somebody lists them. Raises ValueError unless they lie above
     0, up to 100, ascend, and have at most six digits, by which masked pictures are named."""
     if not percents or not all(0 < percent <= 100 for percent in percents):
-        raise ValueError("percentages above 0, up to 100, are needed")
+        raise ValueError("percentages must be above 0 and at most 100")
     if list(percents) != sorted(set(percents)):
-        raise ValueError("the percentages must ascend: more and more is shown")
+        raise ValueError(
+            "the percentages must be in ascending order, so that more and more is shown"
+        )
     if finer := [percent for percent in percents if float(f"{percent:g}") != percent]:
-        raise ValueError(f"{finer[0]!r} has more digits than the name of a masked picture: six")
+        raise ValueError(
+            f"{finer[0]!r} has more than six digits, the most that the name of a "
+            "masked picture can have"
+        )
     return tuple(percents)
 
 
@@ -153,7 +158,7 @@ def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
     to 1; needed for `mean` alone (ValueError)."""
     if fill == "mean":
         if mean is None:
-            raise ValueError("the stimulus set does not say its mean level")
+            raise ValueError("the stimulus set does not state its mean level")
         return np.array([round(share * 255) for share in mean], np.uint8)
     return np.array([{"black": 0, "grey": 128, "white": 255}[fill]], np.uint8)
 
@@ -302,7 +307,7 @@ def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
         raise StimuliError(
             f"{str(ref)!r} is a masked picture of the set {ref.stimuli!r}, "
             f"not of {stimulus_set.id!r}.",
-            todo="Name a picture of this set.",
+            todo="Choose a picture of this set.",
         )
     photo = photo_of(stimulus_set.manifest, ref.photo)
     file = photo.scores.get(ref.method)
@@ -311,7 +316,7 @@ def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
         raise StimuliError(
             f"The photo {ref.photo!r} of {stimulus_set.id} has no scores of the method "
             f"{ref.method!r}.",
-            todo=f"Name one of its methods: {methods}.",
+            todo=f"Choose one of its methods: {methods}.",
         )
     scores = score_files.read(stimulus_set.folder, file)
     written = pictures.file_stamp(stimulus_set.folder, file, score_files.SCORES)
@@ -382,7 +387,7 @@ def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> int:
         raise StimuliError(
             f"The stimulus set {stimulus_set.id} is of the kind {kind}, so it has no scores for "
             "masking pictures.",
-            todo="Name a set whose kind is scores.",
+            todo="Choose a set of the kind scores.",
         )
     rows: list[dict[str, str]] = []
     with library.new_folder(folder) as draft:

@@ -60,8 +60,8 @@ def bird_of(ref: str) -> Bird:
     except ValueError as error:
         raise StimuliError(
             f"{ref!r} names no bird.",
-            todo="Write bird:SEED:PART:SPECIES:NUMBER, PART one of train, validation, test and "
-            "SPECIES from 0 to 19.",
+            todo="Write bird:SEED:PART:SPECIES:NUMBER, where PART is train, validation or test "
+            "and SPECIES is from 0 to 19.",
         ) from error
 
 
@@ -93,7 +93,7 @@ def path_of(folder: Path, ref: str, what: str = PICTURE) -> Path:
     if not parts or ref.startswith("/") or ".." in parts or "\\" in ref:
         raise StimuliError(
             f"The {what} {ref!r} is not in the set's folder.",
-            todo="Name files below the folder, with / between folders.",
+            todo="Give files inside the folder, with / between folders.",
         )
     steps = [folder.joinpath(*parts[: depth + 1]) for depth in range(len(parts))]
     if any(step.is_symlink() for step in steps):

@@ -107,8 +107,8 @@ def read(folder: Path) -> SetSource:
         return _tables(folder)
     raise StimuliError(
         f"There is no stimulus set in {folder}: it has neither {MANIFEST} nor {HEADER}.",
-        todo="Name the folder that contains one of them; `labapp stimuli schema` and the page "
-        "assets/stimuli/README.md describe them.",
+        todo="Give the folder that contains one of them. `labapp stimuli schema` and the page "
+        "assets/stimuli/README.md describe these files.",
     )
 
 
@@ -144,7 +144,7 @@ def _tables(folder: Path) -> SetSource:
     value: Json = dict(header or {})
     for key in ("classes", "concepts", "prototypes", "photos", *EXAMPLES):
         if key in value:
-            source.faults.append(f"{HEADER}, {key}: stands in a table, not in {HEADER}")
+            source.faults.append(f"{HEADER}, {key}: belongs in a table, not in {HEADER}")
     value |= {"classes": [], "prototypes": [], "photos": []}
     source.value = value if header is not None else None
     for line, cells in _lines(source, "classes.csv", needed=True):
@@ -164,7 +164,7 @@ def _tables(folder: Path) -> SetSource:
         loc: Loc = ("photos", len(value["photos"]))
         if place in EXAMPLES:
             if place in value:
-                source.faults.append(f"{line}, set: there is a {place} already")
+                source.faults.append(f"{line}, set: there is already a {place}")
                 continue
             del photo["set"]
             loc = (place,)
@@ -214,7 +214,7 @@ def _check_columns(source: SetSource, name: str, columns: list[str]) -> bool:
                 f"{name}, line 1: unknown column {column!r}; allowed are {allowed}"
             )
         elif columns.count(column) > 1:
-            source.faults.append(f"{name}, line 1: the column {column!r} is there twice")
+            source.faults.append(f"{name}, line 1: the column {column!r} occurs twice")
     for column in REQUIRED[name]:
         if column not in columns:
             source.faults.append(f"{name}, line 1: the column {column!r} is missing")
@@ -293,7 +293,9 @@ def _row(source: SetSource, line: str, cells: Json, photos: dict[str, Json]) -> 
         source.places[*loc, "final", place] = line
     elif place:
         allowed = ", ".join(PLACES)
-        source.faults.append(f"{line}, place: found {place!r}; allowed are nothing, {allowed}")
+        source.faults.append(
+            f"{line}, place: found {place!r}; allowed are an empty cell, {allowed}"
+        )
     else:
         rows = photo.setdefault("rows", [])
         source.places[*loc, "rows", len(rows)] = line

@@ -34,7 +34,7 @@ LARGEST = 256 * reading.MIB
 _DTYPES = {"F32": "<f4", "F16": "<f2"}
 """Types of weights: large models are stored as float16, which makes no visible difference."""
 _ADVICE = "Get a fresh copy of the model package from where it was published."
-_SAFE = "The file was not opened as a model and nothing in it was run."
+_SAFE = "The file was not opened as a model, and nothing in it was run."
 
 
 def _refuse(what: str) -> ModelError:
@@ -50,10 +50,10 @@ def read_bytes(path: Path) -> bytes:
     """The whole file. Raises ModelError: missing, too large, or a link out of its folder."""
     try:
         if path.resolve().parent != path.parent.resolve():
-            raise _refuse(f"{path} is a link that leads out of its model package.")
+            raise _refuse(f"{path} is a link to a place outside its model package.")
         return reading.content(path, LARGEST)
     except FileNotFoundError as error:
-        raise _refuse(f"The model package lacks {path}.") from error
+        raise _refuse(f"{path} is missing from the model package.") from error
     except (OSError, RuntimeError, ValueError) as error:  # of a loop of links; of a NUL
         why = getattr(error, "strerror", None) or error
         raise _refuse(f"{path} cannot be read: {why}.") from error
@@ -63,8 +63,8 @@ def _check_digest(path: Path, content: bytes, sha256: str) -> None:
     actual = digest(content)
     if actual != sha256:
         raise _refuse(
-            f"{path} is not the file that its model card names: its SHA-256 is {actual[:12]}..., "
-            f"but the card states {sha256[:12]}.... It is damaged, incomplete or belongs to "
+            f"{path} is not the file listed on its model card: its SHA-256 is {actual[:12]}..., "
+            f"but the card states {sha256[:12]}.... It is damaged or incomplete, or belongs to "
             "another model."
         )
 
@@ -92,8 +92,8 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
         tensors = safetensors.deserialize(content)  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
         raise _refuse(
-            f"{path} is not a complete safetensors file but {_nature(content)} ({error}). labapp "
-            "opens no other kind of weights, and never a pickle."
+            f"{path} is not a complete safetensors file, but {_nature(content)} ({error}). "
+            "labapp does not open any other kind of weights, least of all a pickle."
         ) from error
     _check_digest(path, content, sha256)
     weights: dict[str, Float32] = {}
@@ -102,7 +102,7 @@ def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
             raise _refuse(f"{path}: tensor {name!r} is {tensor['dtype']}; weights are F32 or F16.")
         values = np.frombuffer(tensor["data"], _DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
         if not np.isfinite(values).all():
-            raise _refuse(f"{path}: tensor {name!r} holds values that are not finite.")
+            raise _refuse(f"{path}: tensor {name!r} contains values that are not finite.")
         weights[name] = values.astype(np.float32)
     return weights
 
@@ -149,7 +149,7 @@ def _array(where: str, content: bytes) -> Float32:
         raise _refuse(f"{where} is {stored.dtype}; plain float32 in row order is expected.")
     values = stored.astype(np.float32)
     if not np.isfinite(values).all():
-        raise _refuse(f"{where} holds values that are not finite.")
+        raise _refuse(f"{where} contains values that are not finite.")
     return values
 
 
@@ -160,8 +160,8 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ModelError(
-            f"{path} cannot be written: {error.strerror}.",
-            safe="What was there before is untouched.",
+            f"{path} could not be written: {error.strerror}.",
+            safe="What was there before was not changed.",
             todo="Free some space or choose another output folder, and start again. "
             "Training continues from its last checkpoint.",
         ) from error

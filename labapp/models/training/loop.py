@@ -280,13 +280,13 @@ def restore(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
         raise ModelError(
             f"The checkpoint {path} cannot be read: {error}.",
             safe="Nothing was trained or overwritten.",
-            todo="Remove it, or train without resuming, to start from the beginning.",
+            todo="To start from the beginning, remove it, or train with --fresh.",
         ) from error
     if stored.recipe_sha256 != provenance.recipe_sha256:
         raise ModelError(
             f"The checkpoint {path} was made with another recipe.",
             safe="Nothing was trained or overwritten.",
-            todo="Restore the recipe, or train without resuming, to start from the beginning.",
+            todo="Restore the recipe, or start from the beginning with --fresh.",
         )
     raise ModelError(
         f"The checkpoint {path} was made on {stored.device} with {stored.threads} CPU thread(s), "

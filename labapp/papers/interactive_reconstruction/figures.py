@@ -311,9 +311,9 @@ def change(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure 
             _changes_panel(ax, block, changes_of[compared.metric.column], layout.room)
     add_group_heading(figure, label, [block.group for block in blocks_shown])
     caption = (
-        "The last (n − 1) / 2 of a stage's n questions minus the first ones. Diamond: mean over "
-        "participants; bar: ± standard error. Above the line, values are higher in the last "
-        "questions."
+        "Mean of the last (n − 1) / 2 of a stage's n questions, minus the mean of the first "
+        "(n − 1) / 2. Diamond: mean over participants; bar: ± standard error. Above the line, "
+        "values are higher in the last questions."
     )
     every = chain.from_iterable(changes_of.values() for _, changes_of in shown)
     if any(0 < own.size < SMALLEST for some in every for own in some):
@@ -650,7 +650,7 @@ def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure
     if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
         caption += f" Bar and line: mean ± SD (n − 1), if there are at least {SMALLEST} values."
     if any(compared.metric.column == "performance" for _, compared in shown):
-        caption += " NASA-TLX: 100 is the most demanding; for Performance, failure."
+        caption += " On the NASA-TLX, 100 means most demanding (for Performance: failure)."
     return ReportFigure(name, figure, label, caption)
 
 

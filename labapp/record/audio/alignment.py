@@ -114,7 +114,7 @@ def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
         elif event.kind == "audio.gap":
             breaks.append(int(payload["at_frame"]) + int(payload["frames"]))
     if not rate:
-        raise RecordError(f"The journal does not say that {file} was started.")
+        raise RecordError(f"The journal has no entry for the start of {file}.")
     return fit_clock(anchors, rate, breaks)
 
 

@@ -152,7 +152,8 @@ class PortAudioInput:
                 problem=devices.in_words(problem),
             ),
             safe="Nothing was recorded from it.",
-            todo="Close other programs that use it and check its permission, or choose another.",
+            todo="Close other programs that use it, check that you are allowed to use it, or "
+            "choose another.",
         ) from problem
 
     def _callback(self, data: Any, frames: int, when: Any, status: Any) -> None:

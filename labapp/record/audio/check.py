@@ -215,7 +215,7 @@ def _wait_for(probe: MicrophoneProbe, seconds: float) -> NDArray[np.int16]:
         level = probe.level()
         if level.state == "lost" or time.monotonic() > deadline:
             raise DeviceGone(
-                f"The microphone {probe.device.label!r} gives no sound.",
+                f"The microphone {probe.device.label!r} delivers no sound.",
                 safe="Nothing was recorded.",
                 todo="Plug it in again, or choose another one.",
             )

@@ -178,7 +178,7 @@ def pick(devices: list[Device], spec: str) -> Device:
         raise NoMicrophone(
             "No microphone was found.",
             safe="Everything but sound works.",
-            todo="Plug one in and allow its use, or record without sound (--audio off).",
+            todo="Plug one in and allow access to it, or record without sound (--audio off).",
         )
     exact = [d for d in devices if spec in (d.name, d.spec)]
     if not exact and spec == DEFAULT:
@@ -197,9 +197,9 @@ def pick(devices: list[Device], spec: str) -> Device:
     listed = "\n".join(f"  {d.spec}" for d in partial or devices)
     problem = "fits several" if partial else "was not found"
     raise NoMicrophone(
-        f"The microphone {spec!r} {problem}. There is:\n{listed}",
+        f"The microphone {spec!r} {problem}. The microphones here are:\n{listed}",
         safe="Everything but sound works.",
-        todo="Name one of these, or record without sound (--audio off).",
+        todo="Choose one of these, or record without sound (--audio off).",
     )
 
 

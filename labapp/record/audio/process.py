@@ -75,7 +75,9 @@ class ProcessInput:
                 if "what" in answer
                 else Message("microphone_no_answer", name=repr(device.label)),
                 safe=answer.get("safe", "Nothing was recorded from it."),
-                todo=answer.get("todo", "Check the system's sound settings, or choose another."),
+                todo=answer.get(
+                    "todo", "Check the system's sound settings, or choose another microphone."
+                ),
             )
         self.rate, self.channels = int(answer["rate"]), int(answer["channels"])
 

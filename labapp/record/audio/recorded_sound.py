@@ -181,7 +181,7 @@ def _form(descriptor: int) -> WavForm:
         # A killed run's: neither the header nor what it says had reached the disk.
         return WavForm(0, HEADER_BYTES, max(0, size - HEADER_BYTES) // FRAME_BYTES)
     if head[:4] != b"RIFF" or head[8:12] != b"WAVE":
-        raise _no_sound("it is no WAV file")
+        raise _no_sound("it is not a WAV file")
     rate, at = 0, 12
     while at + _CHUNK_HEAD.size <= len(head):
         name, length = _CHUNK_HEAD.unpack_from(head, at)
@@ -198,7 +198,9 @@ def _form(descriptor: int) -> WavForm:
                 break
             encoding, channels, rate, _, _, bits = _FORMAT_HEAD.unpack_from(head, at)
             if encoding not in (_PCM, _EXTENSIBLE) or (channels, bits) != (1, 8 * FRAME_BYTES):
-                raise _no_sound(f"it has {channels} channels of {bits} bits, not one of 16")
+                raise _no_sound(
+                    f"it has {channels} channels of {bits} bits, instead of one channel of 16 bits"
+                )
         at += length + length % 2
     raise _no_sound("its header is damaged")
 
@@ -737,7 +739,7 @@ def _refuse_foreign(path: Path, header: bytes) -> None:
     if not header.strip(b"\0") or header[:4] == ours[:4][: len(header)]:
         return
     raise RecordError(
-        f"{path} is not a sound file of this program.",
+        f"{path} is not a sound file recorded by labapp.",
         safe="It was not touched.",
         todo="Move it out of the session's audio folder.",
     )

@@ -189,8 +189,8 @@ class Recorder:
         thread.join(timeout_s)
         if thread.is_alive():
             raise AudioError(
-                f"The sound recording could not be ended within {timeout_s:g} s.",
-                safe=f"Sound up to the last second is in {self.path}.",
+                f"The sound recording did not stop within {timeout_s:g} s.",
+                safe=f"All sound except perhaps the last second is in {self.path}.",
                 todo="Close the program; `labapp sessions recover` repairs the file if needed.",
             )
 
@@ -375,7 +375,7 @@ def _no_file(path: Path, error: OSError) -> AudioError:
         return AudioError(
             f"The sound file {path} already exists and is never overwritten.",
             safe="The file is unchanged.",
-            todo="Continue the session with `labapp sessions resume`, which begins a new file.",
+            todo="Continue the session with `labapp sessions resume`, which starts a new file.",
         )
     return AudioError(
         f"The sound file {path} cannot be created: {error.strerror or error}.",

@@ -34,8 +34,8 @@ from labapp.record.events.registry import (
 
 
 class Prompt(Payload):
-    """Base of the kinds with which the moderator said something that the study has the words for:
-    it can be taken back, and not be put into other words.
+    """Base of the kinds for something that the moderator said in words given by the study. It can
+    be undone, but its words cannot be changed.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Prompt(Payload):
 
 
 class GuideQuestion(Prompt):
-    """Base of the kinds with which the moderator asked a question of a guide.
+    """Base of the kinds for a question from a guide that the moderator asked.
 
     Attributes
     ----------
@@ -58,15 +58,15 @@ class GuideQuestion(Prompt):
 
 @kind("note.corrected", durable=True)
 class NoteCorrected(Payload):
-    """What the moderator wrote down reads otherwise from now on; the former words stay where they
-    are.
+    """The moderator changed something that was written down earlier; the earlier words remain in
+    their event.
 
     Attributes
     ----------
     seq : number of the corrected note.added, deviation.noted, flag.added, prompt.given or
         interview.question_asked, never of another correction.
-    text : how it reads now, empty where it is taken back; the last three kinds are taken back or,
-        with their own words, given again.
+    text : the new words, empty if it was undone; events of the last three kinds can only be undone
+        or, with their own words, restored.
     typing_began_ns : session time of the correction's first key.
     """
 
@@ -77,9 +77,9 @@ class NoteCorrected(Payload):
 
 @kind("blinding.set", durable=True)
 class BlindingSet(Payload):
-    """Whether the console hides from the moderator which representation is on the screen. Stored as
-    a session opens; later only blind false follows blind true: the moderator was unblinded at this
-    time. A journal without one was recorded by an older labapp, or without a console.
+    """Whether the console hides from the moderator which representation is on the screen. Stored
+    when a session is opened. Later, blind can only change from true to false, when the moderator is
+    unblinded. A journal without one was recorded by an older labapp, or without a console.
 
     Attributes
     ----------
@@ -91,19 +91,18 @@ class BlindingSet(Payload):
 
 @kind("keyboard.given")
 class KeyboardGiven(Payload):
-    """The keyboard changed hands; until the first of these events the participant has it. Where
-    another program has the keyboard, window.focus alone says so.
+    """The keyboard was given to somebody else. Until the first of these events, the participant has
+    it. If another program has the keyboard, only window.focus shows this.
 
     Attributes
     ----------
-    to : moderator or participant, to whom keys count from here on.
-    why : of the moderator: note, deviation, correction, reason or text (something is typed on the
-        console), question (the console asks something), console (it is in front of the
-        participant's window, on the only screen), window (the window system put it there, as a
-        click into the console can do), refused (the window system does not let the participant have
-        it). Of the participant: enter, escape, idle (nothing was typed for a while), left (the
-        field was left), answered (the question was closed), button, console (no longer in front),
-        window.
+    to : moderator or participant, who receives the key presses from here on.
+    why : for the moderator: note, deviation, correction, reason or text (something is being typed
+        on the console), question (the console asks something), console (it is in front of the
+        participant's window on the only screen), window (the window system gave it to the console,
+        for example after a click), refused (the window system does not give it to the participant).
+        For the participant: enter, escape, idle (nothing was typed for a while), left (the field
+        was left), answered (the question was closed), button, console (no longer in front), window.
     """
 
     to: Word
@@ -133,25 +132,26 @@ class PointerMoved(Payload):
 
 @kind("session.planned", durable=True)
 class SessionPlanned(Payload):
-    """The first event: the study as realised for this participant, every setting spelled out.
+    """The first event: the study as planned for this participant, with all settings written out.
 
     Attributes
     ----------
     study, study_version : id and version of the study.
     study_sha256 : hash over all files of the study.
     participant, session : their labels.
-    seed : from which everything is drawn.
-    assignment : by variable of the study what this participant got.
+    seed : from which everything is drawn at random.
+    assignment : the value that this participant was assigned, for each variable of the study.
     presentation : how stages look: as_published or improved.
     language : of the texts, such as en.
     audio : whether sound is recorded: required, optional or off.
     plan : the parts of the session in order, each with all its settings.
-    replicates : the published study that it repeats (paper, study, run); empty where it repeats
+    replicates : the published study that it replicates (paper, study, run); empty if it replicates
         none.
-    declared : what the study says of its design, exclusion, missing data, analysis and hypotheses,
-        as in its file; empty where it says nothing of it.
-    pilot : whether it is a trial run, which is kept apart and never analysed with the others.
-    phase : of the study, as its file said then; empty where it said none.
+    declared : what the study declares about its design, exclusion, missing data, analysis and
+        hypotheses, as in its file; empty if it declares nothing.
+    pilot : whether it is a trial run, which is stored separately and never analysed with other
+        sessions.
+    phase : the phase of the study according to its file at that time; empty without phases.
     """
 
     study: Word
@@ -173,14 +173,14 @@ class SessionPlanned(Payload):
 
 @kind("participant.simulated")
 class ParticipantSimulated(Payload):
-    """A program takes part, not a person.
+    """The participant is a program, not a person.
 
     Attributes
     ----------
     strategy : how it solves questions.
-    share : of its mixture; null where it was not drawn from one.
-    careless : whether it does not try.
-    traits : what makes this participant.
+    share : the share of this strategy in its mixture; null without a mixture.
+    careless : whether it answers without trying.
+    traits : the values that characterise this participant.
     """
 
     strategy: str
@@ -196,17 +196,17 @@ class SegmentStarted(Payload):
     Attributes
     ----------
     segment : its number, from 1.
-    utc : when it began, by the computer's clock.
-    boot_id : of the computer's start, so that a restart is seen.
+    utc : when it began, according to the computer's clock.
+    boot_id : the id of the computer's start, which shows whether it was restarted.
     app_version : the version of labapp.
     study_sha256 : hash over all files of the study, as in session.planned.
-    gap_from_ns : session time of the last event of the run before; the time from there until
+    gap_from_ns : session time of the last event of the previous run; the time from there to
         session.resumed is a gap. Null in the first run.
-    boot_ns : what the computer's own clock, which nobody can set and which counts sleep, too,
-        would have shown at session time 0. With the same boot_id it says how long a gap was. Null
-        where the session does not run at the speed of that clock, and in older journals.
-    gap_by : what says how long the gap was: `monotonic`, that clock; `wall`, the time of day, which
-        somebody may have set; empty without a gap, and in older journals.
+    boot_ns : the reading, at session time 0, of the computer's own clock, which nobody can set and
+        which continues during sleep. Within the same boot_id, it shows how long a gap was. Null if
+        the session does not run at the speed of that clock, and in older journals.
+    gap_by : how the length of the gap was measured: `monotonic`, by that clock; `wall`, by the time
+        of day, which may have been changed; empty without a gap, and in older journals.
     """
 
     segment: Number
@@ -221,17 +221,18 @@ class SegmentStarted(Payload):
 
 @kind("program.stalled", durable=True, lane="alarms")
 class ProgramStalled(Payload):
-    """Something stood still for more than a second: the computer slept, its disk swapped, or a
-    process was stopped. Written as soon as it goes on.
+    """Something froze for more than a second: the computer slept, its disk was swapping, or a
+    process was stopped. Stored as soon as it continues.
 
     Attributes
     ----------
-    who : `program`, the windows stood still; `computer`, and so did the process that watches them;
-        `recorder`, only the process that records the sound, which no duration leaves out.
-    from_ns : session time at which it was last seen moving.
-    duration_ns : how long it stood still, on the session's clock.
-    asleep_ns : how long the computer slept besides, which the session's clock does not count.
-    left_out : whether durations leave duration_ns out, as the study says (stalls).
+    who : `program` if the windows froze; `computer` if the process that watches them froze, too;
+        `recorder` if only the process that records the sound froze, which is not left out of any
+        duration.
+    from_ns : session time at which it was last known to be running.
+    duration_ns : how long it was frozen, on the session's clock.
+    asleep_ns : how long the computer slept in addition, which the session's clock does not count.
+    left_out : whether duration_ns is left out of durations, as set in the study (stalls).
     """
 
     who: str
@@ -243,16 +244,17 @@ class ProgramStalled(Payload):
 
 @kind("clock.changed", durable=True, lane="alarms")
 class ClockChanged(Payload):
-    """The computer's date and time were set, and not by as much as time had passed. Durations and
-    the order of events do not follow them; utc goes on as before within one start of the computer.
+    """The computer's date and time were changed by an amount that differs from the time that had
+    passed. This does not affect durations and the order of events; utc continues as before until
+    the computer is restarted.
 
     Attributes
     ----------
-    by_s : by how many seconds the computer's clock is ahead of where it would have been; negative
-        where it was set back.
-    certain : whether another clock of the computer says so. False after a restart, when nothing
-        but the time of day tells how long the session was interrupted: by_s is then what is
-        missing at least.
+    by_s : the number of seconds by which the computer's clock is ahead of where it would have been;
+        negative if it was set back.
+    certain : whether this is confirmed by another clock of the computer. False after a restart,
+        when only the time of day shows how long the session was interrupted; by_s is then the least
+        amount that is missing.
     """
 
     by_s: float
@@ -261,7 +263,7 @@ class ClockChanged(Payload):
 
 @kind("segment.ended", durable=True)
 class SegmentEnded(Payload):
-    """A run of the program on this session ends in an orderly way.
+    """A run of the program on this session ends properly.
 
     Attributes
     ----------
@@ -273,11 +275,11 @@ class SegmentEnded(Payload):
 
 @kind("session.paused", durable=True)
 class SessionPaused(Payload):
-    """The session stands still until session.resumed; no duration counts this time.
+    """The session is paused until session.resumed. Durations do not include this time.
 
     Attributes
     ----------
-    reason : why it stands still.
+    reason : why it is paused.
     """
 
     reason: str
@@ -285,11 +287,11 @@ class SessionPaused(Payload):
 
 @kind("pause.explained", durable=True)
 class PauseExplained(Payload):
-    """The moderator says why the session is paused; the pause itself began before.
+    """The moderator gave the reason for a pause that had already begun.
 
     Attributes
     ----------
-    reason : why it is paused, in place of the reason of session.paused.
+    reason : why it is paused, instead of the reason in session.paused.
     """
 
     reason: str
@@ -301,7 +303,7 @@ class SessionResumed(Payload):
 
     Attributes
     ----------
-    reason : what had stopped it.
+    reason : what had interrupted the session.
     """
 
     reason: str
@@ -309,20 +311,21 @@ class SessionResumed(Payload):
 
 @kind("session.completed", version=2, durable=True)
 class SessionCompleted(Payload):
-    """Every part of the plan was completed. From version 2 on, no duration counts what follows."""
+    """Every part of the plan was completed. From version 2 on, durations do not include what
+    follows."""
 
 
 @kind("session.ended", version=2, durable=True)
 class SessionEnded(Payload):
-    """The session was ended before its plan was done; session.reopened can undo it. From version 2
-    on, no duration counts what follows.
+    """The session was ended before its plan was completed; session.reopened can undo this. From
+    version 2 on, durations do not include what follows.
 
     Attributes
     ----------
     reason : why it was ended.
-    withdrawal : empty, or keep or delete where the participant withdrew and said what is to become
-        of the data.
-    debriefed : the participant's window shows the debriefing.
+    withdrawal : empty, or keep or delete if the participant withdrew and said what should happen to
+        the data.
+    debriefed : whether the participant's window shows the debriefing.
     """
 
     reason: str
@@ -339,14 +342,14 @@ def _migrate_ended_from_1(payload: dict[str, Any]) -> dict[str, Any]:
 
 @kind("inclusion.decided", durable=True)
 class InclusionDecided(Payload):
-    """Whether the session counts, by the study's rules; written as it ends.
+    """Whether the session counts according to the study's rules; stored when it ends.
 
     Attributes
     ----------
-    included : whether it counts.
-    failed : the rules that it does not meet (completed, practice_correct, min_solved), withdrawn,
-        and the names of the study's own rules of exclusion that it fails.
-    facts : what the first three of these were judged by.
+    included : whether the session counts.
+    failed : the rules that were not met (completed, practice_correct, min_solved), withdrawn, and
+        the names of the study's own exclusion rules that apply.
+    facts : the numbers on which the first three of these are based.
     """
 
     included: bool
@@ -361,19 +364,19 @@ class InclusionDecided(Payload):
 
 @kind("payment.computed", durable=True)
 class PaymentComputed(Payload):
-    """What the session earned, in a study that pays; written as it ends, however it ends, unless
-    the participant did not agree to take part.
+    """The payment for the session, in a study that pays. Stored when the session ends for any
+    reason, unless the participant did not agree to take part.
 
     Attributes
     ----------
-    currency : in which the amounts are.
-    base : for taking part.
-    bonus : for answers, above the base.
-    total : base and bonus.
+    currency : the currency of the amounts.
+    base : the amount for taking part.
+    bonus : the amount for answers, in addition to the base.
+    total : the sum of base and bonus.
     solved : questions of reconstruction stages that were solved.
-    correct : questions of single-dimension stages that were answered rightly.
+    correct : questions of single-dimension stages that were answered correctly.
     photos : photos that were judged.
-    above_chance : photos that were answered rightly beyond what guessing gets right.
+    above_chance : photos that were answered correctly, minus the number expected from guessing.
     """
 
     currency: Word
@@ -392,7 +395,7 @@ class PartStarted(Payload):
 
     Attributes
     ----------
-    index : its place in the plan, from 0.
+    index : its position in the plan, from 0.
     """
 
     index: Index
@@ -400,13 +403,13 @@ class PartStarted(Payload):
 
 @kind("part.restarted", durable=True)
 class PartRestarted(Payload):
-    """A stage that was interrupted begins again with its first question, as the study says
+    """An interrupted stage begins again with its first question, as set in the study
     (when_interrupted).
 
     Attributes
     ----------
-    index : the stage's place in the plan, from 0.
-    attempt : of the questions from here on; those before keep theirs.
+    index : the stage's position in the plan, from 0.
+    attempt : the attempt number of the questions from here on; earlier questions keep theirs.
     """
 
     index: Index
@@ -419,7 +422,7 @@ class PartEnded(Payload):
 
     Attributes
     ----------
-    index : its place in the plan, from 0.
+    index : its position in the plan, from 0.
     outcome : completed, time_expired, skipped, declined, check_failed or criterion_missed.
     """
 
@@ -429,12 +432,12 @@ class PartEnded(Payload):
 
 @kind("part.skipped", durable=True)
 class PartSkipped(Payload):
-    """A part of the plan that had not begun is left out: the moderator skipped its stage or
-    continued at a later part, or it asks about a stage that was skipped.
+    """A part of the plan was skipped before it began, because the moderator skipped its stage or
+    continued at a later part, or because it asks about a skipped stage.
 
     Attributes
     ----------
-    index : its place in the plan, from 0.
+    index : its position in the plan, from 0.
     """
 
     index: Index
@@ -442,12 +445,12 @@ class PartSkipped(Payload):
 
 @kind("part.left_out", durable=True)
 class PartLeftOut(Payload):
-    """A part of the plan is not shown, because of what the participant answered before, as the
-    study says (`only_if`).
+    """A part of the plan is not shown because of the participant's earlier answers, as set in the
+    study (`only_if`).
 
     Attributes
     ----------
-    index : its place in the plan, from 0.
+    index : its position in the plan, from 0.
     """
 
     index: Index
@@ -455,13 +458,13 @@ class PartLeftOut(Payload):
 
 @kind("quota.counted", durable=True)
 class QuotaCounted(Payload):
-    """How many participants fell under a quota of the study before this session.
+    """How many participants were counted in a quota of the study before this session.
 
     Attributes
     ----------
     quota : its name in the study.
-    count : people who held a place of the study, and fell under it.
-    limit : how many the study takes at most.
+    count : people who held a place in the study and were counted in the quota.
+    limit : the largest number that the study accepts.
     """
 
     quota: Word
@@ -471,12 +474,12 @@ class QuotaCounted(Payload):
 
 @kind("quota.met", durable=True)
 class QuotaMet(Payload):
-    """By what was answered so far, the participant falls under a quota of the study.
+    """According to the answers so far, the participant is counted in a quota of the study.
 
     Attributes
     ----------
     quota : its name in the study.
-    full : whether the quota was full already.
+    full : whether the quota was already full.
     """
 
     quota: Word
@@ -489,7 +492,7 @@ class PageTurned(Payload):
 
     Attributes
     ----------
-    page : which one, from 0.
+    page : the number of the page, from 0.
     """
 
     page: Index
@@ -502,7 +505,7 @@ class NoteAdded(Payload):
     Attributes
     ----------
     text : what was written.
-    typing_began_ns : session time of its first key.
+    typing_began_ns : session time of its first key press.
     """
 
     text: str
@@ -515,8 +518,8 @@ class FlagAdded(Payload):
 
     Attributes
     ----------
-    number : of its key.
-    meaning : what the study says that the number stands for.
+    number : the number of the key that was pressed.
+    meaning : the meaning of the number in the study.
     """
 
     number: Whole
@@ -525,12 +528,12 @@ class FlagAdded(Payload):
 
 @kind("deviation.noted", durable=True, lane="notes")
 class DeviationNoted(Payload):
-    """Something went otherwise than the study says, as the moderator wrote it down.
+    """Something differed from the study's procedure, as written down by the moderator.
 
     Attributes
     ----------
     text : what was written.
-    typing_began_ns : session time of its first key.
+    typing_began_ns : session time of its first key press.
     """
 
     text: str
@@ -539,7 +542,7 @@ class DeviationNoted(Payload):
 
 @kind("prompt.given", durable=True)
 class PromptGiven(Prompt):
-    """The moderator recorded having prompted the participant."""
+    """The moderator recorded a prompt to the participant."""
 
     text: str
 
@@ -552,14 +555,14 @@ def cause_of(code: str, about: str = "") -> str:
 
 @kind("alarm.raised", durable=True, lane="alarms")
 class AlarmRaised(MessagePayload):
-    """Something needs the moderator.
+    """Something needs the moderator's attention.
 
     Attributes
     ----------
-    code : what it is, by a name that stays the same in all versions.
+    code : what it is, as a name that is the same in all versions.
     detail : what it is, in words for people.
-    about : what it is about, where there can be alarms of this code about several things, such as
-        the name of a quota; left out elsewhere.
+    about : what it is about, such as the name of a quota, if alarms with this code can be about
+        several things; otherwise left out.
     """
 
     code: Word
@@ -571,11 +574,11 @@ class AlarmRaised(MessagePayload):
 
 @kind("alarm.cleared", durable=True)
 class AlarmCleared(Payload):
-    """The condition of an earlier alarm is over.
+    """The cause of an earlier alarm is gone.
 
     Attributes
     ----------
-    code, about : of the alarm.
+    code, about : the code of the alarm and what it is about.
     """
 
     code: Word
@@ -591,7 +594,7 @@ class ScreenChanged(Payload):
     ----------
     change : removed or added.
     screen : its name.
-    screens_left : how many there are now.
+    screens_left : the number of screens that are left.
     """
 
     change: Word
@@ -618,13 +621,14 @@ class DecoderWarmed(Payload):
     Attributes
     ----------
     model : its id.
-    device : on which it decodes, such as cpu.
-    threads : with how many it decodes.
-    n : pictures that were decoded for the measurement.
+    device : the device on which it decodes, such as cpu.
+    threads : the number of threads with which it decodes.
+    n : the number of pictures that were decoded for the measurement.
     median_ms, p99_ms : median and 99th percentile of the times of one picture, in milliseconds.
-    card_sha256 : hash of the model card, which holds the hashes of the weights; empty where there
-        is no card.
-    backend, backend_version : what computes the decoder, with its version; empty in older journals.
+    card_sha256 : hash of the model card, which contains the hashes of the weights; empty without a
+        card.
+    backend, backend_version : the library that computes the decoder, and its version; empty in
+        older journals.
     """
 
     model: Word
@@ -640,7 +644,7 @@ class DecoderWarmed(Payload):
 
 @kind("environment.recorded", durable=True)
 class EnvironmentRecorded(Payload):
-    """Where this run takes place.
+    """The computer on which this run takes place.
 
     Attributes
     ----------
@@ -655,8 +659,8 @@ class Agreement(Payload):
 
     Attributes
     ----------
-    signed : how: by a click, a name or a drawn signature (click, name, drawn).
-    uses : whether they agreed to each use of the data that was asked one by one.
+    signed : by a click, a name or a drawn signature (click, name, drawn).
+    uses : whether they agreed to each use of the data that was asked about separately.
     """
 
     signed: str
@@ -670,17 +674,17 @@ class Refusal(Payload):
 @kind("skip.requested", durable=True)
 class SkipRequested(Payload):
     """A question was skipped by the participant, or the rest of a part by the moderator; until
-    skip.confirmed it can be taken back, and a neutral page covers it. No duration counts the time
-    from here to skip.taken_back or skip.confirmed. A pause, a crash or the end of the session
-    undoes it: the question goes on.
+    skip.confirmed, this can be undone, and a neutral page covers the question or part. Durations do
+    not include the time from here to skip.taken_back or skip.confirmed. A pause, a crash or the end
+    of the session undoes the skip, and the question continues.
 
     Attributes
     ----------
     what : trial or part.
-    index : the part's place in the plan, from 0.
-    to : of a part, the place in the plan at which the session continues, from 0; the number of
-        parts where nothing is left. The parts in between are skipped too, see part.skipped. Null
-        where only the rest of the part is skipped, as in all older versions.
+    index : the part's position in the plan, from 0.
+    to : for a part, the position in the plan at which the session continues, from 0, or the number
+        of parts if nothing is left. The parts in between are skipped, too (see part.skipped). Null
+        if only the rest of the part is skipped, as in all older versions.
     """
 
     what: Word
@@ -690,7 +694,7 @@ class SkipRequested(Payload):
 
 @kind("skip.taken_back", durable=True, lane="alarms")
 class SkipTakenBack(Payload):
-    """The skip was taken back: the question, or the part, goes on as it was.
+    """The skip was undone, and the question or part continues as it was.
 
     Attributes
     ----------
@@ -702,7 +706,7 @@ class SkipTakenBack(Payload):
 
 @kind("skip.confirmed", durable=True)
 class SkipConfirmed(Payload):
-    """The skip was not taken back in time; what it leads to follows.
+    """The skip was not undone in time; the events that follow from it come next.
 
     Attributes
     ----------
@@ -714,12 +718,13 @@ class SkipConfirmed(Payload):
 
 @kind("session.reopened", durable=True, lane="alarms")
 class SessionReopened(Payload):
-    """The moderator took the end of the session back before the console was closed. No duration
-    counts the time in between.
+    """The moderator undid the end of the session before the console was closed. Durations do not
+    include the time in between.
 
     Attributes
     ----------
-    seq : number of the session.ended that is undone, with what was decided and computed for it.
+    seq : number of the session.ended event that is undone, with everything that was decided and
+        computed for it.
     """
 
     seq: Number
@@ -728,12 +733,12 @@ class SessionReopened(Payload):
 @kind("close.requested", version=2, durable=True, lane="alarms")
 class CloseRequested(Payload):
     """The participant tried to leave the window (close button or Escape); nothing was closed. From
-    version 2 on, no duration counts the time from here to close.withdrawn, or to a pause or the end
-    of the session, and the task stands still.
+    version 2 on, the task stops, and durations do not include the time from here to
+    close.withdrawn, or to a pause or the end of the session.
 
     Attributes
     ----------
-    how : by the window's button (close) or the key (escape).
+    how : with the window's button (close) or with the key (escape).
     """
 
     how: str
@@ -747,19 +752,18 @@ def _close_requested_from_1(payload: dict[str, Any]) -> dict[str, Any]:
 
 @kind("close.withdrawn", durable=True)
 class CloseWithdrawn(Payload):
-    """The participant who tried to leave the window goes on."""
+    """The participant who tried to leave the window continues."""
 
 
 @kind("stimuli.kept", durable=True)
 class StimuliStored(Payload):
-    """The pictures this session shows were put into its folder.
+    """The pictures that this session shows were copied into its folder.
 
     Attributes
     ----------
     stimuli : id of the stimulus set.
     manifest_sha256 : hash of the set's manifest.
-    files : by picture, as the plan names it, the name of its file in `stimuli/`, which is its
-        SHA-256.
+    files : for each picture in the plan, the name of its file in `stimuli/`, which is its SHA-256.
     """
 
     stimuli: Word
@@ -773,7 +777,7 @@ class LslOpened(Payload):
 
     Attributes
     ----------
-    source_id : by which recordings of the streams are known as this session's; drawn at random, and
+    source_id : identifies recordings of the streams as those of this session; drawn at random, and
         the same in each run of a session.
     streams : their names.
     library : the version of liblsl that sends them.
@@ -786,12 +790,13 @@ class LslOpened(Payload):
 
 @kind("lsl.clock")
 class LslClock(Payload):
-    """One moment on the session's clock and on that of LSL; a further one where they drift apart.
+    """The same moment on the session's clock and on that of LSL; stored again when the two drift
+    apart.
 
     Attributes
     ----------
-    session_ns : the moment as session time.
-    lsl_s : the same on the clock that time stamps in the streams are of, in seconds.
+    session_ns : the moment in session time.
+    lsl_s : the same moment on the clock of the time stamps in the streams, in seconds.
     """
 
     session_ns: Whole
@@ -800,7 +805,7 @@ class LslClock(Payload):
 
 @kind("lsl.off", durable=True)
 class LslOff(MessagePayload):
-    """The session's events were to be sent over the Lab Streaming Layer, and are not.
+    """The session's events should be sent over the Lab Streaming Layer, but are not.
 
     Attributes
     ----------

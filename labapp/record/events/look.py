@@ -20,19 +20,19 @@ from labapp.record.events.registry import Index, Payload, Whole, kind
 
 @kind("window.shown")
 class WindowShown(Payload):
-    """The participant's window came up, or has another size or screen.
+    """The participant's window appeared, or its size or screen changed.
 
     Attributes
     ----------
-    width, height : of what is inside its frame, in logical pixels.
-    ratio : device pixels to a logical one.
+    width, height : of the area inside its frame, in logical pixels.
+    ratio : device pixels per logical pixel.
     screen : the screen's name.
-    screen_width, screen_height : of all of the screen, in logical pixels.
-    layout : how screens are laid out in it, so that a replay shows what was seen: 1 in sessions
-        recorded before pages grew with their window; from 2 on they do, stand a little above the
-        middle, and sliders show that they have no answer yet.
-    grown : by how much everything in it is larger than the system has it; it is part of the ratio.
-        Pictures whose size matters are not.
+    screen_width, screen_height : of the whole screen, in logical pixels.
+    layout : the version of the screens' layout, so that a replay shows what was seen: 1 in sessions
+        recorded before pages grew with their window; from 2 on they do, are placed slightly above
+        the middle, and sliders show that they have no answer yet.
+    grown : the factor by which everything in it is enlarged beyond the system's setting; it is part
+        of the ratio. Pictures whose size matters are not enlarged.
     """
 
     width: Whole
@@ -47,13 +47,14 @@ class WindowShown(Payload):
 
 @kind("screen.page")
 class ScreenPage(Payload):
-    """A page that no task decides about is on the screen, such as one of the pages before the
-    exercises of a warm-up, or a worked example in a description.
+    """A page that does not depend on a task's state is on the screen, such as one of the pages
+    before the exercises of a warm-up, or a worked example in a description.
 
     Attributes
     ----------
-    page : which one, from 0.
-    reminded : whether what is missing is marked, since the participant wanted to go on without it.
+    page : the number of the page, from 0.
+    reminded : whether missing answers are marked, because the participant tried to continue without
+        them.
     """
 
     page: Index
@@ -62,13 +63,13 @@ class ScreenPage(Payload):
 
 @kind("screen.scrolled", frequent=True)
 class ScreenScrolled(Payload):
-    """What can be scrolled came to rest.
+    """Something was scrolled and came to rest.
 
     Attributes
     ----------
-    area : which one, from 0 in the order of the screen; behind them all of the screen, downwards
-        and then sideways, where its window is too small for it.
-    at : logical pixels that are above the edge, or left of it.
+    area : the scrolled area, from 0 in the order of the screen; after these, the screen as a whole,
+        vertically and then horizontally, if its window is too small for it.
+    at : logical pixels that are hidden above the edge, or to the left of it.
     """
 
     area: Whole
@@ -81,10 +82,10 @@ class ScreenEnlarged(Payload):
 
     Attributes
     ----------
-    picture : which one, from 0 in the order of the screen, -1 for none any more, -2 for the one
-        that lies in the place for it.
-    x, y : what is in the middle, as shares of the picture's width and height.
-    scale : logical pixels to one of the picture; 0 where its place says how large it is.
+    picture : the number of the picture, from 0 in the order of the screen; -1 if no picture is
+        enlarged any more, -2 for the picture in the place reserved for enlargement.
+    x, y : the point in the middle, as shares of the picture's width and height.
+    scale : logical pixels per pixel of the picture; 0 if its place determines its size.
     """
 
     picture: Whole

@@ -574,7 +574,7 @@ def _migrate_payload(event: Event, version: int) -> Mapping[str, Any]:
             payload = _MIGRATIONS[(event.kind, before)](dict(payload))
     except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(
-            f"event {event.seq} ({event.kind}): its fields are not those of version {event.v}"
+            f"event {event.seq} ({event.kind}): its fields do not match version {event.v}"
         ) from error
     return payload
 

@@ -27,8 +27,8 @@ class RemoteOpened(Payload):
 
     Attributes
     ----------
-    port : at which the program listens.
-    certificate_sha256 : of the certificate that was made for this session, in hexadecimal.
+    port : the port on which the program listens.
+    certificate_sha256 : SHA-256 of the certificate that was made for this session, in hexadecimal.
     """
 
     port: Number
@@ -42,15 +42,15 @@ class RemoteClosed(Payload):
 
 @kind("remote.joined", durable=True)
 class RemoteJoined(Payload):
-    """Somebody joined from another computer, or came back after a broken link.
+    """Somebody joined from another computer, or rejoined after a broken link.
 
     Attributes
     ----------
-    member : the number of this person in this run of the program, from 1; one who comes back keeps
-        it.
-    name : which the person gave.
+    member : the number of this person in this run of the program, from 1; people who rejoin keep
+        theirs.
+    name : the name that the person gave.
     role : what the person may do: moderator or observer.
-    again : whether the link was broken before.
+    again : whether the person rejoins after a broken link.
     """
 
     member: Number
@@ -61,12 +61,12 @@ class RemoteJoined(Payload):
 
 @kind("remote.left", durable=True)
 class RemoteLeft(Payload):
-    """Somebody no longer takes part from another computer.
+    """Somebody at another computer left the session.
 
     Attributes
     ----------
     member : the number of the person.
-    why : left, removed (by the moderator), link_lost (the person may come back), or closed.
+    why : left, removed (by the moderator), link_lost (the person may rejoin), or closed.
     """
 
     member: Number
@@ -79,8 +79,8 @@ class RemoteRefused(Payload):
 
     Attributes
     ----------
-    role : for which the code was: moderator or observer.
-    attempts : wrong attempts at this code, this one included.
+    role : the role for which the code is valid: moderator or observer.
+    attempts : the number of wrong attempts at this code, including this one.
     """
 
     role: Word
@@ -89,14 +89,13 @@ class RemoteRefused(Payload):
 
 @kind("remote.clock")
 class RemoteClock(Payload):
-    """How well the clock of another computer agrees with the session's; stored again where that
+    """How well the clock of another computer agrees with the session's; stored again when this
     changes by half or more.
 
     Attributes
     ----------
-    member : the number of the person at it.
-    error_ns : by how much session times that were read there can be wrong: half of the shortest
-        round trip.
+    member : the number of the person at that computer.
+    error_ns : the largest error of session times read there: half of the shortest round trip.
     """
 
     member: Number
@@ -105,11 +104,11 @@ class RemoteClock(Payload):
 
 @kind("moderator.changed", durable=True, lane="notes")
 class ModeratorChanged(Payload):
-    """The session is moderated by somebody else from here on.
+    """Somebody else moderates the session from here on.
 
     Attributes
     ----------
-    member : the number of the person at another computer; None for the computer of the session.
+    member : the number of the person at another computer; None for the session's own computer.
     why : joined, handed_over, taken_back, or left.
     """
 
@@ -119,14 +118,14 @@ class ModeratorChanged(Payload):
 
 @kind("remote.asked", durable=True)
 class RemoteAsked(Payload):
-    """The events right after this one were asked for at another computer.
+    """The events directly after this one were requested at another computer.
 
     Attributes
     ----------
-    member : the number of the person who asked.
-    number : of the request among those of this person, from 1.
-    asked_ns : session time at which it was asked for, read at the other computer.
-    events : how many events follow from it.
+    member : the number of the person who made the request.
+    number : the number of the request among those of this person, from 1.
+    asked_ns : session time of the request, read at the other computer.
+    events : the number of events that follow from it.
     """
 
     member: Number

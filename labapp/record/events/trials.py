@@ -44,15 +44,16 @@ class StageTimeExpired(Payload):
 
 @kind("level.chosen", durable=True)
 class LevelChosen(Payload):
-    """The rule of an adaptive stage chose what the next trial shows, which is drawn with it.
+    """The rule of an adaptive stage chose the level of the next trial, and the trial was drawn.
 
     Attributes
     ----------
-    track : whose turn it is, counted from 1 among the plan's tracks.
-    level : its place among the plan's levels, from 1; the higher the easier.
+    track : the track of this trial, from 1 in the order of the plan.
+    level : its position among the plan's levels, from 1; higher levels are easier.
     value : the level itself, in the stage's unit.
-    item : what is shown at this level, as a place from 1 in the plan's own list.
-    state : what the rule decided by, by name: such as reversals so far, or the threshold.
+    item : what is shown at this level, as a position in the plan's list, from 1.
+    state : the named values on which the rule's decision is based, such as the reversals so far or
+        the threshold.
     """
 
     track: Number
@@ -71,13 +72,13 @@ class LevelChosen(Payload):
 
 @kind("track.ended", durable=True, of_trial=True)
 class TrackEnded(Payload):
-    """The rule of an adaptive stage asks no more in a track.
+    """The rule of an adaptive stage ended a track.
 
     Attributes
     ----------
-    track : counted from 1 among the plan's tracks.
-    because : reversals, se, criterion, or trials where it had as many as it may have.
-    state : what the rule decided by, as in level.chosen.
+    track : the number of the track, from 1 in the order of the plan.
+    because : reversals, se, criterion, or trials if the largest number of trials was reached.
+    state : the values on which the rule's decision is based, as in level.chosen.
     """
 
     track: Number
@@ -135,18 +136,18 @@ def no_dial(part: Mapping[str, Any], dimension: int) -> str:
 def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:
     """Why a part has no such dial state; empty where it can. z: one number a dial."""
     count = len(part.get("dimensions", ()))
-    return "" if len(z) == count else f"it has a state of {len(z)} sliders, not {count}"
+    return "" if len(z) == count else f"it has a state with {len(z)} sliders, not {count}"
 
 
 @kind("response.changed", durable=True)
 class ResponseChanged(Payload):
-    """An answer to an item of a questionnaire was given or changed; the last one counts.
+    """An answer to an item of a questionnaire was given or changed; the last answer counts.
 
     Attributes
     ----------
-    instrument, item : the ids of both.
-    value : the number of a rating; a written answer's text, as it was when it was kept; or the ids
-        of the chosen options, as `chosen`, with what was written beside one of them, as
+    instrument, item : the ids of the questionnaire and the item.
+    value : the number of a rating; the text of a written answer at the time it was stored; or the
+        ids of the chosen options, as `chosen`, with the text written next to one of them, as
         `described`.
     """
 
@@ -157,12 +158,12 @@ class ResponseChanged(Payload):
 
 @kind("check.answered", durable=True)
 class CheckAnswered(Payload):
-    """The answer to a comprehension check was judged, as the participant went on.
+    """The answer to a comprehension check was judged when the participant continued.
 
     Attributes
     ----------
-    instrument, item : the ids of both.
-    attempt : which attempt it was, from 1.
+    instrument, item : the ids of the questionnaire and the item.
+    attempt : the number of the attempt, from 1.
     passed : whether the answer is right.
     """
 
@@ -175,16 +176,16 @@ class CheckAnswered(Payload):
 @kind("sound.played", durable=True)
 class SoundPlayed(Payload):
     """The sound or video of an item of a questionnaire, or of one of its options, was started,
-    paused, or played to its end.
+    paused or played to its end.
 
     Attributes
     ----------
-    instrument, item : the ids of both.
+    instrument, item : the ids of the questionnaire and the item.
     action : `play`, `pause` or `end`.
-    play : which play it is, from 1; one that goes on after a pause is the same.
-    at_s : where in the sound or video, in seconds from its beginning.
+    play : the number of the play, from 1; continuing after a pause does not begin a new one.
+    at_s : the position in the sound or video, in seconds from its beginning.
     audible : whether a loudspeaker was open.
-    option : the id of the option; left out where the sound or video is the item's own.
+    option : the id of the option; left out if the sound or video belongs to the item itself.
     """
 
     instrument: Word
@@ -199,14 +200,15 @@ class SoundPlayed(Payload):
 
 @kind("text.sound_played", durable=True)
 class TextSoundPlayed(Payload):
-    """A sound or video in a text was started, paused, or played to its end. It stops with its page.
+    """A sound or video in a text was started, paused or played to its end. It stops when its page
+    is left.
 
     Attributes
     ----------
     sound : its name in the study's folder.
     action : `play`, `pause` or `end`.
-    play : which play it is, from 1; one that goes on after a pause is the same.
-    at_s : where in the sound or video, in seconds from its beginning.
+    play : the number of the play, from 1; continuing after a pause does not begin a new one.
+    at_s : the position in the sound or video, in seconds from its beginning.
     audible : whether a loudspeaker was open.
     """
 
@@ -279,14 +281,15 @@ class SoundState:
 
 @kind("questionnaire.submitted", durable=True)
 class QuestionnaireSubmitted(Payload):
-    """The participant left a questionnaire with these answers.
+    """The participant submitted a questionnaire with these answers.
 
     Attributes
     ----------
     instrument, instrument_version : the questionnaire's id and version.
-    answers : by item, as in response.changed.
-    not_asked : the items that their conditions left out, in the order of the questionnaire; what
-        was answered in one of them before is not among the answers. Left out where there are none.
+    answers : the answer to each item, as in response.changed.
+    not_asked : the items that were left out by their conditions, in the order of the questionnaire.
+        Earlier answers to these items are not among the answers. The field is missing if there are
+        no such items.
     """
 
     instrument: Word

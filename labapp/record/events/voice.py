@@ -25,16 +25,16 @@ from labapp.record.events.registry import (
 
 @kind("audio.started", durable=True)
 class AudioStarted(Payload):
-    """A sound file was opened. One file, with one clock fit, for each segment; a further one where
-    recording began again, or the microphone came back with another rate.
+    """A sound file was opened. Each segment has one file, with one clock fit, and a further one
+    whenever recording started again or the microphone returned with a different rate.
 
     Attributes
     ----------
     file : its name in the session's folder.
     device : the microphone's name.
-    host_api : the sound system that it was opened by, such as ALSA.
-    nominal_rate : samples a second that were asked for, in Hz.
-    channels : how many.
+    host_api : the audio system through which the microphone was opened, such as ALSA.
+    nominal_rate : the requested sampling rate, in Hz.
+    channels : the number of channels.
     subtype : how samples are stored, such as PCM_16.
     """
 
@@ -48,13 +48,13 @@ class AudioStarted(Payload):
 
 @kind("audio.off", durable=True)
 class AudioOff(MessagePayload):
-    """The session is recorded without sound, and why.
+    """The session is recorded without sound.
 
     Attributes
     ----------
-    reason : why, in words.
-    planned : it is as it should be, for the study asks for none or the participant did not agree to
-        a recording.
+    reason : the reason, in words.
+    planned : whether this is intended, because the study records no sound or the participant did
+        not agree to a recording.
     """
 
     reason: str
@@ -64,17 +64,17 @@ class AudioOff(MessagePayload):
 
 @kind("audio.block", version=2)
 class AudioBlock(Payload):
-    """About a second of sound is on disk (fsynced).
+    """About a second of sound was written to disk (fsynced).
 
     Attributes
     ----------
     file : the sound file.
     first_frame : the number of the block's first frame in the file, from 0.
-    frames : frames in the file after this block.
-    sha256 : of the block's PCM bytes as written; empty in a block of an earlier version.
+    frames : the number of frames in the file after this block.
+    sha256 : hash of the block's PCM bytes as written; empty in blocks of an earlier version.
     anchors : triples (frame index, ADC time in s on the stream's clock, session time in ns of that
         ADC time), taken in the callbacks of this block.
-    crc32 : of a block written by an earlier version, instead of the hash; null in new ones.
+    crc32 : checksum of a block of an earlier version, instead of the hash; null in newer blocks.
     """
 
     file: Word
@@ -93,15 +93,15 @@ def _block_with_crc32(payload: dict[str, Any]) -> dict[str, Any]:
 
 @kind("audio.gap", durable=True, lane="alarms")
 class AudioGap(Payload):
-    """Sound was lost and filled with silence so that time is kept.
+    """Sound was lost and replaced by silence, so that times remain correct.
 
     Attributes
     ----------
     file : the sound file.
-    at_frame : the frame where the silence begins.
-    frames : how long it is; 0 where the host reports an overflow although no time is missing.
-    cause : overflow, queue, device_lost, reopened, stalled, or write_failed (neither disk nor
-        memory had room).
+    at_frame : the frame at which the silence begins.
+    frames : its length in frames; 0 if the host reports an overflow although no time is missing.
+    cause : overflow, queue, device_lost, reopened, stalled, or write_failed (neither the disk nor
+        the memory had space).
     """
 
     file: Word
@@ -112,7 +112,7 @@ class AudioGap(Payload):
 
 @kind("audio.device_lost", durable=True, lane="alarms")
 class AudioDeviceLost(MessagePayload):
-    """The microphone vanished, or its stream was moved to another source.
+    """The microphone was lost, or its stream was moved to another source.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class AudioDeviceLost(MessagePayload):
 
 @kind("audio.device_back", durable=True)
 class AudioDeviceBack(Payload):
-    """Recording goes on after a lost device.
+    """Recording continues after the device was lost.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class AudioDeviceBack(Payload):
 
 @kind("audio.state", durable=True)
 class AudioState(Payload):
-    """What the level says changed.
+    """The state of the sound level changed.
 
     Attributes
     ----------
@@ -153,13 +153,13 @@ class AudioState(Payload):
 
 @kind("audio.stopped", durable=True)
 class AudioStopped(Payload):
-    """The sound file was closed in an orderly way.
+    """The sound file was closed properly.
 
     Attributes
     ----------
     file : the sound file.
-    frames : frames in it.
-    lost_frames : how many of them are silence, put in for lost sound.
+    frames : the number of frames in it.
+    lost_frames : the number of frames of silence that replace lost sound.
     """
 
     file: Word
@@ -201,14 +201,14 @@ class SoundState:
 
 @kind("speech.simulated")
 class SpeechSimulated(Payload):
-    """A simulated participant says what it thinks.
+    """A simulated participant thought aloud.
 
     Attributes
     ----------
-    t0_ns, t1_ns : session time at which the first word begins and the last one ends. It begins with
-        the event, or where the participant still speaks, after that.
+    t0_ns, t1_ns : session time at which the first word begins and the last one ends. The words
+        begin with the event or, if the participant is still speaking, after that.
     text : the words.
-    codes : by tier of the shipped codebooks, the code that the words were made from.
+    codes : for each tier of the shipped codebooks, the code from which the words were generated.
     """
 
     t0_ns: Whole

@@ -54,8 +54,9 @@ HEAD, LOCKED, REWRITING, GONE = "head", "locked", "rewriting", "gone"
 REDACTED, UNREDACTED, ACCEPTED = "redacted", "unredacted", "accepted"
 
 BEYOND = (
-    "someone who changes a file and the anchor together and recomputes all hashes, or restores "
-    "both from a backup of the same day. Keep a copy of the anchor outside the data folder"
+    "changes by someone who edits a file and the anchor together and recomputes all hashes, or "
+    "who restores both from a backup of the same day. Keep a copy of the anchor outside the "
+    "data folder"
 )
 """What the anchor cannot show, since no key seals it."""
 
@@ -302,7 +303,7 @@ def _parse_anchor(path: Path, *_: int) -> _Anchor:
 
 def _unreadable(path: Path, error: OSError) -> RecordError:
     return RecordError(
-        f"{path} cannot be read ({error.strerror or error}): it records what was redacted.",
+        f"{path} cannot be read ({error.strerror or error}), but it records what was redacted.",
         safe="No sound or text was released.",
         todo="Make it readable, or restore a copy of it.",
     )
@@ -348,7 +349,8 @@ class Chain:
             problem = "something above it was changed, removed or added"
         elif prev == "" and self.begins:
             problem = (
-                "it is not chained as those above it: it was added by hand, or by an older labapp"
+                "it is not part of the hash chain above it, so it was added by hand or by an "
+                "older labapp"
             )
         if prev and not self.begins:
             self.begins = self._number
@@ -416,9 +418,9 @@ def check(
             continue
         short_name, day = name.removeprefix(top), _day(entry)
         if entry["what"] == ACCEPTED and entry.get("why"):
-            remarks.append(f"{short_name}: accepted as it was on {day}: {entry['why']}")
+            remarks.append(f"{short_name}: accepted in its state of {day}: {entry['why']}")
         if before := entry.get("before"):
-            remarks.append(f"{short_name}: when it was written again on {day}: {before}")
+            remarks.append(f"{short_name}: when it was rewritten on {day}: {before}")
         _take(known, name, entry)
     for name, state in sorted(known.items()):
         short_name = name.removeprefix(top)
@@ -472,7 +474,7 @@ def _compare(path: Path, state: _Known) -> tuple[str, str]:
     except OSError as error:
         return f"it cannot be read ({error.strerror or error})", ""
     if content is None:
-        return f"it is gone; it had {_lines(newest)} on {_day(newest)}", ""
+        return f"it no longer exists; it had {_lines(newest)} on {_day(newest)}", ""
     if state.pending is not None and _holds(content, [state.pending]) is None:
         return "", ""
     wrong = _holds(content, state.heads)
@@ -480,13 +482,13 @@ def _compare(path: Path, state: _Known) -> tuple[str, str]:
         there = content.count(b"\n")
         if len(content) < int(wrong["bytes"]) and there < int(wrong.get("lines", 0)):
             return (
-                f"it had {_lines(wrong)} on {_day(wrong)}, and has {there} now: its end was cut "
-                "off, or an older copy was put back"
+                f"it had {_lines(wrong)} on {_day(wrong)}, but has {there} now, so its end was "
+                "cut off or an older copy was put back"
             ), ""
-        return f"what it held on {_day(wrong)} was changed ({_lines(wrong)})", ""
+        return f"its content of {_day(wrong)} was changed ({_lines(wrong)})", ""
     later = content.count(b"\n") - int(newest.get("lines", 0))
     if len(content) > int(newest["bytes"]) and later > 0:
-        why = "the program was killed, is still at work, or the anchor was cut"
+        why = "the program was killed or is still running, or the anchor was cut short"
         return "", f"its last {later} lines are not in the anchor: {why}"
     return "", ""
 

@@ -94,9 +94,11 @@ def _refuse_foreign(file: pq.ParquetFile) -> None:
         kind = schema.field(at).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if kind != field.type:
-            raise ValueError(f"the column {field.name} holds {kind}, not {field.type}")
+            raise ValueError(f"the column {field.name} contains {kind}, not {field.type}")
     if file.metadata.num_rows > MOST_ROWS:
-        raise ValueError(f"it holds {file.metadata.num_rows} rows; at most {MOST_ROWS} are read")
+        raise ValueError(
+            f"it has {file.metadata.num_rows} rows, but labapp reads at most {MOST_ROWS}"
+        )
     groups = (file.metadata.row_group(at) for at in range(file.metadata.num_row_groups))
     if sum(group.total_byte_size for group in groups) > LARGEST:
         raise ValueError(_TOO_LARGE)

@@ -19,7 +19,7 @@ all sessions, whichever of them the lines name (`of_person`). A folder whose nam
 `.withdrawn-` is one whose deletion was interrupted; it counts as withdrawn too.
 
 A damaged line forgets nobody: where it still names a session, that session counts as withdrawn,
-its data not to be used; where it names none, nobody can tell who withdrew, and `withdrawals` says
+its data not to be used; where it names none, it is not known who withdrew, and `withdrawals` says
 so instead of giving an answer. A line that a crash cut off counts for nothing once it stands
 whole in a later one.
 """
@@ -200,9 +200,9 @@ def decision_problems(study: Path) -> list[str]:
         lines = comment_lines(study, DECISIONS)
     except OSError as error:
         why = error.strerror or error
-        return [f"{path} cannot be read ({why}): decisions by hand are not known"]
+        return [f"{path} cannot be read ({why}), so decisions made by hand are not known"]
     return [
-        f"{path}, line {number}: damaged; it decides nothing"
+        f"{path}, line {number}: damaged and therefore ignored"
         for number, (_, entry) in enumerate(lines, start=1)
         if Decision.of(entry) is None and Move.of(entry) is None and Tags.of(entry) is None
     ]
@@ -280,9 +280,10 @@ def comment_problems(study: Path) -> list[str]:
     try:
         entries = comment_lines(study)
     except OSError as error:
-        return [f"{path} cannot be read ({error.strerror or error}): no remark is shown"]
+        return [f"{path} cannot be read ({error.strerror or error}), so no remarks are shown"]
     damaged = sum(entry is None for _, entry in entries)
-    return [f"{path}: {damaged} damaged, not shown, of {len(entries)} remarks"] if damaged else []
+    told = f"{path}: {damaged} damaged remarks of {len(entries)} are not shown"
+    return [told] if damaged else []
 
 
 def comment_lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] | None]]:
@@ -349,7 +350,7 @@ def withdrawal_problems(study: Path) -> list[str]:
     try:
         return [
             f"{study / WITHDRAWN}, line {number}: damaged; "
-            + (f"{names} counts as withdrawn" if names else "nobody can tell who withdrew")
+            + (f"{names} counts as withdrawn" if names else "it is not known who withdrew")
             for number, line, read in _lines(study)
             if _whole(line) is None
             for names in (", ".join(withdrawal.folder for withdrawal in read),)
@@ -363,11 +364,11 @@ def _read_withdrawals(study: Path, *, listed: bool = False) -> dict[str, Withdra
     for number, _, read in _lines(study):
         if not read and not listed:
             raise RecordError(
-                f"Line {number} of {study / WITHDRAWN} cannot be read: it says that somebody "
+                f"Line {number} of {study / WITHDRAWN} cannot be read. It records that somebody "
                 "withdrew, but not who.",
                 safe="It was only read; no data of the study were used.",
                 todo="Correct the line from your own notes of who withdrew, or from a copy of "
-                "the file. Remove it only if you are sure that it names nobody.",
+                "the file. Remove it only if you are sure that it is about nobody.",
             )
         result |= {withdrawal.folder: withdrawal for withdrawal in read}
     return result

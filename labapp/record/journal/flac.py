@@ -50,9 +50,11 @@ def flac_name(name: str) -> str:
 def cannot_be_flac(rate: int) -> str:
     """Why sound of so many frames a second cannot be written as FLAC; empty where it can."""
     if not 0 < rate <= HIGHEST_RATE:
-        return f"it has {rate} frames a second, and FLAC has at most {HIGHEST_RATE}"
+        return f"it has {rate} frames a second, but FLAC allows at most {HIGHEST_RATE}"
     if rate > ANY_RATE and rate % 10:
-        return f"it has {rate} frames a second, and above {ANY_RATE} FLAC has multiples of ten"
+        return (
+            f"it has {rate} frames a second, but above {ANY_RATE} FLAC allows only multiples of ten"
+        )
     return ""
 
 
@@ -177,8 +179,8 @@ class _DecodedFile(io.RawIOBase):
         if form != ("FLAC", "PCM_16", 1):
             self._sound.close()
             raise self._make_damage_error(
-                f"holds {form[0]} sound of {form[2]} channels in the form {form[1]}, "
-                "and labapp writes FLAC of one channel of 16 bits"
+                f"contains {form[0]} sound with {form[2]} channels in the form {form[1]}, but "
+                "labapp writes FLAC with one channel of 16 bits"
             )
         self._frames: int = self._sound.frames
         self._rate: int = self._sound.samplerate
@@ -186,7 +188,7 @@ class _DecodedFile(io.RawIOBase):
         if self.size > _LARGEST:
             self._sound.close()
             raise self._make_damage_error(
-                f"says that it has {self._frames} frames, which no recording has"
+                f"claims to have {self._frames} frames, which is impossible for a recording"
             )
         self._step = max(1, min(_PIECE, self._rate // 4))
         self._header = self._wav_header()
@@ -248,7 +250,7 @@ class _DecodedFile(io.RawIOBase):
             end = (first + len(samples)) / self._rate
             whole = self._frames / self._rate
             raise self._make_damage_error(
-                f"ends at {end:.1f} s, and says that it has {whole:.1f} s of sound"
+                f"ends at {end:.1f} s, but claims to have {whole:.1f} s of sound"
             )
         self._decoded_at = first + wanted
         return bytes(samples.astype("<i2", copy=False))

@@ -177,7 +177,7 @@ class FolderName:
         except ValueError as error:
             raise RecordError(
                 f"The name of the folder {self} does not contain a time.",
-                todo="Give the folder its old name back, or move it away.",
+                todo="Change the folder's name back to what it was, or move it away.",
             ) from error
 
     @property

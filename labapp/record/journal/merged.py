@@ -91,7 +91,7 @@ class Merged:
         try:
             merged = msgspec.convert(entry, cls)
         except msgspec.ValidationError as error:
-            raise ValueError(f"it does not say what was answered and where ({error})") from error
+            raise ValueError(f"it does not state what was answered and where ({error})") from error
         answers = {column.name: merged.answers.get(column.name) for column in merged.columns}
         for column in merged.columns:
             answer = answers[column.name]
@@ -141,8 +141,8 @@ def _of_study(study: Path, *stamp: int) -> Mapping[str, Mapping[str, Merged]]:
         lines = comment_lines(study, MERGED)
     except OSError as error:
         raise RecordError(
-            f"{path} cannot be read ({error.strerror or error}): it has the answers that were "
-            "merged into this study.",
+            f"{path} cannot be read ({error.strerror or error}). It contains the answers that "
+            "were merged into this study.",
             safe="It was only read; nothing was changed.",
             todo="Make sure that you may read it, or restore a copy of it.",
         ) from error
@@ -161,8 +161,8 @@ def _of_study(study: Path, *stamp: int) -> Mapping[str, Mapping[str, Merged]]:
             raise RecordError(
                 f"{path}, line {number}: {error}.",
                 safe="It was only read; nothing was changed.",
-                todo="Restore a copy of the file, or remove the line and merge the file of the "
-                "survey again: labapp participants merge.",
+                todo="Restore a copy of the file, or remove the line and merge the survey's "
+                "file again: labapp participants merge.",
             ) from error
     return merged
 

@@ -40,7 +40,7 @@ def open_record(path: Path) -> Record:
     if len(records) != 1:
         names = ", ".join(str(record.name) for record in records)
         raise RecordError(
-            f"{path} holds {len(records)} sessions ({names}), not one.",
+            f"{path} contains {len(records)} sessions ({names}), not one.",
             todo="Use a command that takes bundles of several sessions.",
         )
     return records[0]
@@ -229,10 +229,12 @@ def session_facts(tree: Tree, source: str) -> dict[str, object]:
     sounds = {layout.BUNDLE_VERSION: None, layout.FLAC_BUNDLE_VERSION: FLAC}
     if version not in sounds or "folder" not in facts:
         raise _not_ours(
-            source, f"has version {version}; this program reads {', '.join(map(str, sounds))}"
+            source,
+            f"has version {version}, but this version of labapp reads "
+            f"{', '.join(map(str, sounds))}",
         )
     if (sound := facts.get("sound_format")) != sounds[version]:
-        raise _not_ours(source, f"has version {version}, and its sound_format is {sound!r}")
+        raise _not_ours(source, f"has version {version}, but its sound_format is {sound!r}")
     return dict(facts)
 
 
@@ -281,7 +283,7 @@ def _read_withdrawn_count(tree: Tree, bundle: Path) -> int:
         number = json_value(tree.read(name)).get("withdrawn", 0)
         if isinstance(number, int) and number >= 0:
             return number
-        why = f"withdrawn is {number!r}, and no number of people"
+        why = f"withdrawn is {number!r}, which is not a number of people"
     except (ValueError, AttributeError) as error:
         why = f"it is damaged ({error})"
     raise RecordError(

@@ -158,15 +158,15 @@ def _refuse_foreign(connection: sqlite3.Connection) -> None:
         fetchall = connection.execute(f"PRAGMA table_xinfo({table})").fetchall()
         types = {name: kind for _, name, kind, _, _, _, hidden in fetchall if not hidden}
         if kinds != [("table",)] or not strict or not strict[5] or types != columns:
-            raise sqlite3.DatabaseError(f"the table {table} is not that of a journal")
+            raise sqlite3.DatabaseError(f"the table {table} does not belong to a journal")
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
     fetchone = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
     if fetchone is None or fetchone[0] != str(SCHEMA_VERSION):
         raise RecordError(
-            f"The journal {path} has schema version {fetchone and fetchone[0]}; this program reads "
-            f"{SCHEMA_VERSION}.",
+            f"The journal {path} has schema version {fetchone and fetchone[0]}, but this "
+            f"version of labapp reads {SCHEMA_VERSION}.",
             safe="It was only read; nothing was changed.",
             todo="Update labapp.",
         )
@@ -185,7 +185,9 @@ def read_rows(
         stored = connection.execute(f"SELECT {', '.join(COLUMNS)} {ordered}", kinds or ())
         rows = _rows(stored)
         if len(rows) > MOST_ROWS:
-            raise sqlite3.DatabaseError(f"it holds more events than the {MOST_ROWS} that are read")
+            raise sqlite3.DatabaseError(
+                f"it contains more events than the {MOST_ROWS} that labapp reads"
+            )
         return rows
 
 
@@ -201,7 +203,7 @@ def _rows(stored: Iterable[Sequence[Any]]) -> list[Row]:
         # A flipped bit in the head of a stored row makes nothing of a number, or a number of a
         # text, which SQLite gives out although the column is declared otherwise.
         if not _TYPES[name].issuperset(map(type, column)):
-            raise sqlite3.DatabaseError(f"the column {name} holds a value of another kind")
+            raise sqlite3.DatabaseError(f"the column {name} contains a value of the wrong kind")
     once: Callable[[Any, Any], Any] = {}.setdefault
     for name in ("source", "kind", "stage"):
         columns[name] = tuple(map(once, columns[name], columns[name]))
@@ -348,8 +350,8 @@ def _unreadable(row: Row, why: str, missing: str = "") -> RecordError:
         safe="The record was only read; nothing was changed.",
         todo=f"{missing} Install it, then try again."
         if missing
-        else "Run `labapp sessions verify` on it; if it is undamaged, a newer labapp wrote it: "
-        "update labapp.",
+        else "Run `labapp sessions verify` on it; if it is undamaged, it was written by a "
+        "newer labapp, so update labapp.",
     )
 
 
@@ -378,12 +380,12 @@ def readable(source: str) -> Iterator[None]:
     except _UNFORESEEN as error:
         first = (str(error).strip().splitlines() or [""])[0]
         raise RecordError(
-            f"{source} contains something that no session has, and cannot be read "
+            f"{source} contains something that does not occur in sessions, so it cannot be read "
             f"({type(error).__name__}: {first[:200]}).",
             safe="It was only read; nothing was changed.",
             todo="Check it with `labapp sessions verify`, and leave it out for now. If it is "
-            "undamaged, this is a fault in labapp: keep the session, and tell the person "
-            "who looks after the program.",
+            "undamaged, this is a fault in labapp: keep the session, and report it to the "
+            "person who maintains labapp.",
         ) from error
 
 
@@ -467,10 +469,13 @@ def _order(rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
             gap = f"event {expected} is missing" if row.seq == expected + 1 else several
             yield row.seq, f"a gap: {gap} before it"
         elif row.seq < expected:
-            yield row.seq, f"out of order: event {expected} was due"
+            yield row.seq, f"out of order: event {expected} was expected"
         expected = row.seq + 1
         if row.t_ns < time:
-            yield row.seq, f"its time {row.t_ns} ns lies before the {time} ns of the event before"
+            yield (
+                row.seq,
+                f"its time of {row.t_ns} ns is before the {time} ns of the previous event",
+            )
         time = row.t_ns
 
 
@@ -546,7 +551,7 @@ def _values(connection: sqlite3.Connection) -> list[str]:
         for name in COLUMNS
     )
     rows = connection.execute(f"SELECT seq FROM events WHERE {wrong} LIMIT {_SHOWN}")
-    return [f"row {row[0]} holds a value of another type than its column" for row in rows]
+    return [f"row {row[0]} contains a value of a different type than its column" for row in rows]
 
 
 @cache
@@ -569,23 +574,23 @@ def _objects(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} {name!r} was added"
     for kind, name in sorted(there.keys() & expected.keys()):
         if there[kind, name] != expected[kind, name]:
-            yield f"the {kind} {name} was changed: its columns are not a journal's"
+            yield f"the {kind} {name} was changed: its columns do not match those of a journal"
 
 
 def _settings(connection: sqlite3.Connection) -> Iterator[str]:
     for name, value in _SETTINGS.items():
         now = connection.execute(f"PRAGMA {name}").fetchone()[0]
         if now != value:
-            yield f"its setting {name} is {now}, and was {value}"
+            yield f"its setting {name} is now {now}, but was {value}"
 
 
 def _meta(connection: sqlite3.Connection) -> Iterator[str]:
     rows = dict(connection.execute("SELECT key, value FROM meta"))
     for key in sorted(rows.keys() - _META.keys(), key=str):
-        yield f"meta has a row {key!r} that no program of ours writes"
+        yield f"meta has a row {key!r} that labapp does not write"
     for key, value in _META.items():
         if rows.get(key) != value:
-            yield f"meta says {key} {rows.get(key)!r}, and was {value!r}"
+            yield f"meta has {key} {rows.get(key)!r}, but it was {value!r}"
 
 
 def _length(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
@@ -598,7 +603,7 @@ def _length(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     size = pages * connection.execute("PRAGMA page_size").fetchone()[0]
     if (beyond := path.stat().st_size - size) > 0:
-        yield f"{beyond} bytes lie behind the database"
+        yield f"{beyond} bytes were added after the end of the database"
 
 
 NAMES = {
@@ -624,9 +629,9 @@ def plausible(events: Iterable[tuple[Event, Payload]]) -> Iterator[tuple[Event, 
             raise RecordError(
                 f"Event {event.seq} ({event.kind}) is impossible: {why}.",
                 safe="The record was only read; nothing was changed.",
-                todo="The journal is damaged, or another program changed or made it: `labapp "
-                "sessions verify` shows more. Use another copy of it, and leave the session "
-                "out until then.",
+                todo="The journal is damaged, or it was changed or created by another program. "
+                "`labapp sessions verify` shows more. Use another copy of it, and leave "
+                "the session out until then.",
             )
         yield pair
 
@@ -662,7 +667,7 @@ class PlausibilityCheck:
             case SessionEnded():
                 self.ends.add(event.seq)
             case SessionReopened() if payload.seq not in self.ends:
-                return f"event {payload.seq} is not an end that can be taken back"
+                return f"event {payload.seq} is not an end that can be undone"
         if payload.begins and (why := self._draw(event, payload)):
             return why
         return payload.misfit(self.parts.get(part_id or "", {}))
@@ -673,11 +678,11 @@ class PlausibilityCheck:
         for what, pattern in NAMES.items():
             label = getattr(payload, what)
             if not pattern.fullmatch(label):  # they are part of file names
-                return f"{label[:60]!r} is the name of no {what}"
+                return f"{label[:60]!r} is not the name of a {what}"
         for row in payload.plan:
             name, kind = row.get("id"), row.get("part")
             if not isinstance(name, str) or not isinstance(kind, str) or name in self.parts:
-                return "a part of its plan has no id of its own, or does not say what it is"
+                return "a part of its plan has no id of its own, or does not state its kind"
             self.parts[name] = row
             self.order.append(name)
             if not _has_dials(row):
@@ -687,7 +692,7 @@ class PlausibilityCheck:
     def _draw(self, event: Event, payload: Payload) -> str:
         part_id, trial, attempt = event.key
         if part_id is None or trial is None or attempt is None or trial < 1 or attempt < 1:
-            return f"it is of no question ({part_id}, {trial}, {attempt})"
+            return f"it does not belong to a question ({part_id}, {trial}, {attempt})"
         kind = self.parts[part_id]["part"]
         if kind not in payload.begins:
             return f"the part {part_id!r} of the plan has no such questions: it is {kind!r}"

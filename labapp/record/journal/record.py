@@ -67,8 +67,8 @@ class Record:
             raise RecordError(
                 f"The journal of {self.source} does not begin with the session's plan.",
                 safe="It was only read; nothing was changed.",
-                todo="A session that was killed while it was being created contains nothing "
-                "yet: start a new one.",
+                todo="If the program was killed while the session was being created, the "
+                "session is empty, so start a new one.",
             )
 
     @cached_property
@@ -157,7 +157,7 @@ class Record:
         """Empty, or whose session the journal says it is, where the folder's name says another."""
         if (self.name.participant, self.name.session) == (self.participant, self.session):
             return ""
-        return f"is of participant {self.participant}, session {self.session}"
+        return f"belongs to participant {self.participant}, session {self.session}"
 
     def events(self) -> Iterator[Event]:
         """Every event in the journal's order."""

@@ -407,7 +407,7 @@ def _refuse_unreadable(unstamped: UnstampedEvent, text: str) -> None:
         raise JournalError(
             f"The event {payload.kind} was not stored: {why}.",
             safe="Everything before this is stored.",
-            todo="This is a fault in labapp or in a package of a task: please report it.",
+            todo="This is an error in labapp or in the package of a task. Please report it.",
         ) from error
 
 
@@ -418,8 +418,8 @@ def _refuse_long(unstamped: UnstampedEvent, text: str) -> None:
             f"The event {unstamped.payload.kind} has {size} bytes, but events in a journal can "
             f"have at most {LONGEST - REST_OF_A_ROW}, so it was not stored.",
             safe="Everything before this is stored.",
-            todo="If it is the plan of a session, give the study fewer questions or smaller "
-            "stimulus sets.",
+            todo="If this event is the plan of a session, use fewer questions or smaller "
+            "stimulus sets in the study.",
         )
 
 
@@ -457,7 +457,7 @@ def _reason(path: Path, error: Exception) -> str:
 def _error(path: Path, reason: str) -> JournalError:
     full = reason == DISK_FULL
     kind = JournalFull if full else JournalError
-    what = "The disk is full" if full else f"The journal cannot be written ({reason})"
+    what = "The disk is full" if full else f"labapp cannot write to the journal ({reason})"
     return kind(
         f"{what}: {path}.",
         safe="Nothing that was recorded before is lost.",

@@ -4,7 +4,7 @@ The journal hands every event over as it is stamped. That costs the thread it ha
 in a queue: what is sent is made, and sent, in a thread of its own a few milliseconds later. Time
 stamps are those of the events, so that nothing is lost by the wait.
 
-Loads liblsl, when a session is to send its events and not before.
+Loads liblsl, when a session is to send its events and not before. Nothing else in labapp loads it.
 """
 
 from __future__ import annotations
@@ -231,8 +231,8 @@ def load() -> ModuleType:
         raise LslError(
             Message("lsl_library", error=(str(error).splitlines() or [""])[0].strip()),
             safe="Everything else works.",
-            todo="It needs Windows, macOS, or a Linux with glibc 2.35 (Ubuntu 22.04, Debian 12) "
-            f"or newer. Install it again: {install_command('lsl')}",
+            todo="It needs Windows, macOS, or Linux with glibc 2.35 or newer (Ubuntu 22.04, "
+            f"Debian 12). Install it again: {install_command('lsl')}",
         ) from error
     module: ModuleType = pylsl
     return module

@@ -31,7 +31,9 @@ def check_branches(record: Record) -> list[str]:
                 condition = machine.parts[payload.index].only_if
                 if holds(condition, state.answers) != isinstance(payload, PartStarted):
                     what = f"event {event.seq} ({payload.kind}) of {event.part_id}"
-                    return [f"{what} contradicts the plan: only if {describe(condition)}"]
+                    return [
+                        f"{what} contradicts the plan, which has it only if {describe(condition)}"
+                    ]
             state = machine.apply(state, event, payload)
     return []
 

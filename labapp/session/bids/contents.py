@@ -302,7 +302,9 @@ def _add_flac(bundle: BundleFolder, place: str, record: Record, name: str) -> No
             raise _not_as_flac(record, name, why)
         if rate != stated:
             raise _not_as_flac(
-                record, name, f"its header says {rate} frames a second, and the journal {stated}"
+                record,
+                name,
+                f"its header says {rate} frames a second, but the journal says {stated}",
             )
         if samples.size:
             pieces = _pieces(record, name, samples)
@@ -320,14 +322,14 @@ def _pieces(record: Record, name: str, samples: WavSamples) -> Iterator[NDArray[
         piece = samples[first : first + _PIECE]
         if len(piece) < min(_PIECE, samples.size - first):
             raise _not_as_flac(
-                record, name, f"it can be read up to frame {first + len(piece)} only"
+                record, name, f"it can be read only up to frame {first + len(piece)}"
             )
         yield piece
 
 
 def _not_as_flac(record: Record, name: str, why: str) -> BundleError:
     return BundleError(
-        f"{name} of {record.name} cannot be written as FLAC: {why}.",
+        f"{name} of {record.name} cannot be converted to FLAC: {why}.",
         safe="No bundle was made, and the session folder was not touched.",
         todo="Check the session with `labapp sessions verify`, or export it with --sound wav.",
     )
@@ -367,7 +369,7 @@ def _fit(sound: AudioFile, events: Sequence[Event]) -> dict[str, Any]:
 
 
 ABSENT = "not installed here at export"
-OTHER = "the model installed at export is another version"
+OTHER = "the model installed at export is a different version"
 
 
 def add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
@@ -400,7 +402,7 @@ def _decoder_now(
         for folder in package.places(model):
             content = read_bytes(folder / card.CARD)
             if _dials(folder, content) != dimensions:
-                state = "the model installed at export has other dials"
+                state = "the model installed at export has different sliders"
             elif stated and sha256(content).hexdigest() != stated:
                 state = OTHER
             else:
@@ -479,7 +481,7 @@ def check_stimuli(record: Record) -> tuple[int, list[str]]:
         and (record.kind == "bundle" or not PurePosixPath(name).name.startswith("."))
     }
     problems = [f"{name}: missing" for name in sorted(stored - there)]
-    problems += [f"{name}: the journal does not name it" for name in sorted(there - stored)]
+    problems += [f"{name}: not mentioned in the journal" for name in sorted(there - stored)]
     for name in sorted(stored & there):
         with record.tree.open(name) as stream:
             right = hash_stream(stream).sha256 == PurePosixPath(name).stem
@@ -501,9 +503,9 @@ def split_manifests(record: Record) -> tuple[dict[str, bytes], list[str]]:
         for stimuli in part.stimulus_sets()
     }
     problems = [f"{name}: missing" for name in sorted(wanted.keys() - copied)]
-    problems += [f"{name}: the plan does not name it" for name in sorted(copied.keys() - wanted)]
+    problems += [f"{name}: not mentioned in the plan" for name in sorted(copied.keys() - wanted)]
     problems += [
-        f"{name}: not the one the session was planned with (SHA-256)"
+        f"{name}: not the one with which the session was planned (SHA-256)"
         for name in sorted(wanted.keys() & copied)
         if sha256(copied[name]).hexdigest() != wanted[name]
     ]

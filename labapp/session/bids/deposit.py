@@ -101,9 +101,9 @@ class Creator:
         places = [part for part in others if part and not _ORCID.fullmatch(part)]
         why = ""
         if not (family and comma and given):
-            why = "it has no family name and given name with a comma between them"
+            why = "it does not have a family name and a given name separated by a comma"
         elif len(orcids) > 1 or len(places) > 1:
-            why = "it has more than a name, an affiliation and an ORCID iD"
+            why = "it contains more than a name, an affiliation and an ORCID iD"
         elif orcids and not _is_orcid(orcids[0]):
             why = f"the check digit of the ORCID iD {orcids[0]} is wrong"
         if why:
@@ -170,16 +170,16 @@ class Metadata:
             )
         if not creators:
             raise UsageError(
-                "No creator was named, but a deposit is cited by its creators.",
+                "No creator was given, but a deposit is cited by its creators.",
                 safe=_NOTHING,
-                todo='Name each, in order: --creator "Curie, Marie; University of Paris"',
+                todo='Give each of them, in order: --creator "Curie, Marie; University of Paris"',
             )
         if doi and not (match := _DOI.fullmatch(doi.strip())):
             raise UsageError(
                 f"{doi!r} is not a DOI.",
                 safe=_NOTHING,
-                todo="Write it as 10.5281/zenodo.1234567, or leave it out: the repository gives "
-                "you one.",
+                todo="Write it as 10.5281/zenodo.1234567, or leave it out, since the "
+                "repository assigns one.",
             )
         return cls(
             known[license.strip().lower()],

@@ -101,7 +101,7 @@ def codebook(declared: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-TABLE_FORMAT = 25
+TABLE_FORMAT = 26
 """Raised by one whenever these files come out otherwise, be it a word in a description."""
 README = "README"
 
@@ -574,7 +574,7 @@ def not_compared(facts: Mapping[str, Any]) -> str:
     if stated != TABLE_FORMAT:
         return (
             "Its tables were not compared with its journals, because they have the format "
-            f"{stated}, but this version of labapp makes the format {TABLE_FORMAT}."
+            f"{stated}, but this version of labapp writes the format {TABLE_FORMAT}."
         )
     here = {row["package"]: row["version"] for row in packages()}
     absent = [
@@ -599,7 +599,7 @@ def check_rebuild(tree: Tree, facts: Mapping[str, Any]) -> tuple[int, list[str]]
     order = facts.get("sessions")
     prefixes = {prefix.removeprefix(f"{SOURCEDATA}/"): prefix for prefix in session_prefixes(tree)}
     if not isinstance(order, list) or sorted(map(str, order)) != sorted(prefixes):
-        return 0, [f"{SOURCEDATA}/{MANIFEST}: it does not name the sessions that are there"]
+        return 0, [f"{SOURCEDATA}/{MANIFEST}: it does not list the sessions that are there"]
     known = _read_packages(facts)
     more = any(row["package"] not in known for row in packages())
     compared = RebuildComparison(tree, more)
@@ -643,7 +643,7 @@ def _others(tree: Tree, made: Sequence[str]) -> list[str]:
     folders = (*(f"{prefix}/" for prefix in session_prefixes(tree)), f"{SOURCEDATA}/models/")
     known = {*made, f"{SOURCEDATA}/{MANIFEST}"}
     return [
-        f"{name}: no session gives such a file"
+        f"{name}: a file that does not follow from any session"
         for name in tree.names()
         if name not in known and not name.startswith(folders)
     ]
@@ -689,7 +689,7 @@ class RebuildComparison:
             except ValueError:
                 differences = ["it is no JSON"]
         else:
-            differences = ["it does not say what the journals of the bundle give"]
+            differences = ["its content does not match the journals of the bundle"]
         self.problems += [f"{name}: {difference}" for difference in differences[:TOLD]]
         if len(differences) > TOLD:
             self.problems.append(f"{name}: {len(differences) - TOLD} more differences of this kind")
@@ -706,7 +706,9 @@ class RebuildComparison:
         self.files.append(name)
         if there := self.tree.has(name):
             return there
-        self.problems.append(f"{name}: missing, and the journals of the bundle give it")
+        self.problems.append(
+            f"{name}: missing, although it follows from the journals of the bundle"
+        )
         return False
 
 
@@ -715,17 +717,19 @@ def _table_differences(there: str, here: str) -> Iterator[str]:
     header, *rows = [line.split("\t") for line in there.removesuffix("\n").split("\n")]
     names, *given = [line.split("\t") for line in here.removesuffix("\n").split("\n")]
     if header != names:
-        yield "it has other columns than the journal gives"
+        yield "its columns do not match those from the journal"
         return
     if len(rows) != len(given):
         alike = zip(rows, given, strict=False)
         equal = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], alike))
-        yield f"{len(rows)} rows, the journal gives {len(given)}; the first {equal} are equal"
+        yield (
+            f"it has {len(rows)} rows, but the journal gives {len(given)}; the first {equal} match"
+        )
         return
     for number, (row, wanted) in enumerate(zip(rows, given, strict=True), 1):
         for name, cell, value in zip_longest(names, row, wanted, fillvalue=""):
             if not _equal_cells(cell, value):
-                told = f"{cell[:80]!r}, the journal gives {value[:80]!r}"
+                told = f"{cell[:80]!r}, but the journal gives {value[:80]!r}"
                 yield f"row {number}, {name}: it has {told}"
 
 
@@ -745,7 +749,7 @@ def _differences(there: Any, here: Any, more: bool, place: str) -> Iterator[str]
         for name in [*there, *(name for name in here if name not in there)]:
             where = f"{place} / {name}" if place else str(name)
             if name not in here:
-                yield f"{where}: the journals of the bundle do not give it"
+                yield f"{where}: does not follow from the journals of the bundle"
             elif name in there:
                 yield from _differences(there[name], here[name], more, where)
             elif not more:

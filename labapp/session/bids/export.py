@@ -139,7 +139,7 @@ def exporter(name: str) -> Exporter:
         raise UsageError(
             f"There is no format {name!r} to export to.",
             safe="No bundle was made.",
-            todo=f"Use one of: {', '.join(EXPORTERS)}; or install the package that brings it "
+            todo=f"Use one of: {', '.join(EXPORTERS)}; or install the package that provides it "
             "(labapp plugins list shows what is installed).",
         )
     return EXPORTERS[name]
@@ -200,7 +200,7 @@ def export(
     if zip and out.suffix != ".zip":
         out = out.with_name(out.name + ".zip")
     if not sessions:
-        raise BundleError("No session was given to export.", todo="Name at least one session.")
+        raise BundleError("No session to export was given.", todo="Give at least one session.")
     audio = not deidentify if audio is None else audio
     if sound != WAV and not audio:
         raise UsageError(
@@ -235,7 +235,7 @@ def _clear(folders: Sequence[Path]) -> None:
     for study in dict.fromkeys(folder.resolve().parent for folder in folders):
         try:
             for removed in clear(study):
-                _log.warning("Removed what a killed export had left: %s", removed)
+                _log.warning("Removed what a killed export had left behind: %s", removed)
         except LabappError as error:
             _log.warning("%s", error)
 
@@ -287,7 +287,7 @@ def _write(
             f"The exporter {how.name!r} of an installed package failed: "
             f"{type(error).__name__}: {error}.",
             safe="The sessions are untouched, and the unfinished bundle was removed.",
-            todo="Tell its authors; `labapp plugins list` names the package.",
+            todo="Report it to its authors. `labapp plugins list` shows the package.",
         ) from error
 
 
@@ -316,13 +316,13 @@ def _records(paths: Sequence[Path], withdrawn: bool, progress: Progress | None) 
         people = len({record.participant for record in left})
         if not bool(given):
             raise BundleError(
-                f"Everybody here withdrew; the data were kept: {names}.",
+                f"Everybody in this selection withdrew, but their data were kept: {names}.",
                 safe="No bundle was made.",
                 todo="If your consent form covers it, export them with --withdrawn.",
             )
         _log.warning(
-            "Left out: %s of %s who withdrew and let the data be kept: %s. If your consent form "
-            "covers it, `labapp export --withdrawn` exports them, too.",
+            "Left out because they withdrew, although their data were kept: %s of %s: %s. If "
+            "your consent form covers it, `labapp export --withdrawn` exports them, too.",
             count(len(left), "session"),
             count(people, "participant"),
             names,
@@ -335,7 +335,7 @@ def _refuse(record: Record) -> None:
         raise BundleError(
             f"The session {record.name} is running, and a running session cannot be exported.",
             safe="The session continues, and no bundle was made.",
-            todo="Export it when it is over.",
+            todo="Export it when it has ended.",
         )
     if record.other_labels:
         who = {"participant": record.participant, "session": record.session}
@@ -354,8 +354,8 @@ def _refuse(record: Record) -> None:
     files, problems = split_manifests(record)
     if problems or (files and files_digest(files) != record.planned.study_sha256):
         raise BundleError(
-            f"The folder {STUDY} of {record.name} is not as the session was planned: files were "
-            "added, changed or removed.",
+            f"The folder {STUDY} of {record.name} is not as it was when the session was "
+            "planned: files were added, changed or removed.",
             safe="No bundle was made, and the session folder was not touched.",
             todo=f"It contains {', '.join(sorted(record.study_files()))}. Move out what does not "
             "belong there, and then export the session.",
@@ -375,7 +375,7 @@ def _refuse_together(paths: Sequence[Path], withdrawn: bool) -> None:
                     _refuse_beside(record, known)
                 elif record.pilot:
                     _log.warning(
-                        "These are pilots: `labapp analyze` accepts them only with --pilot."
+                        "These are pilots, which `labapp analyze` accepts only with --pilot."
                     )
                 who = record.name.participant, record.name.session
                 known[who] = record.study, record.pilot
@@ -384,7 +384,7 @@ def _refuse_together(paths: Sequence[Path], withdrawn: bool) -> None:
 def _refuse_beside(record: Record, known: Mapping[tuple[str, str], tuple[str, bool]]) -> None:
     (study, pilot), name = next(iter(known.values())), record.name
     if record.study != study:
-        what = f"{name} belongs to the study {record.study}, others to {study}."
+        what = f"{name} belongs to the study {record.study}, but others belong to {study}."
         todo = "Make one bundle per study."
     elif record.pilot != pilot:
         what = (
@@ -395,7 +395,7 @@ def _refuse_beside(record: Record, known: Mapping[tuple[str, str], tuple[str, bo
     elif (name.participant, name.session) in known:
         who = f"Participant {name.participant}, session {name.session}"
         what = f"{who} was given twice ({record.source})."
-        todo = "Give each session once; a bundle cannot have two sessions of the same name."
+        todo = "Give each session once; a bundle cannot contain two sessions with the same name."
     else:
         return
     raise BundleError(what, safe="No bundle was made.", todo=todo)

@@ -68,10 +68,10 @@ def tasks_of(record: Record) -> list[TaskFiles]:
         except SessionError as error:
             raise BundleError(error.what, safe=error.safe, todo=error.todo) from error
         raise BundleError(
-            f"The task type {name!r} does not say which BIDS files its parts of the kind "
-            f"{part!r} have, but {record.name} recorded trials of {row['id']!r}.",
+            f"The task type {name!r} does not define the BIDS files for its parts of the kind "
+            f"{part!r}, but {record.name} recorded trials of {row['id']!r}.",
             safe="No bundle was made, and the session is untouched.",
-            todo="Use a version of the package that brings the task type with its `bids` files, or "
+            todo="Use a version of its package in which the task type has its `bids` files, or "
             "ask its authors for one.",
         )
     return [files for files in registry.task_files() if files.plan(record)]

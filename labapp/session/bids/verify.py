@@ -79,11 +79,11 @@ from labapp.study.plugins.bids import TaskFiles
 
 LIMITS = {
     "session": (
-        "someone who computes all hashes again after a change, those of the anchor included",
-        "an end that was cut off the journal of a session without an end",
+        "changes by someone who recomputes all hashes afterwards, including those of the anchor",
+        "events that were cut off the end of the journal of a session without an end",
     ),
     "bundle": (
-        "somebody who computes the hashes, the manifest and all tables anew after a change",
+        "changes by someone who recreates the hashes, the manifest and all tables afterwards",
     ),
 }
 """What a check without keys cannot notice."""
@@ -205,7 +205,7 @@ def _check_contents(report: VerifyReport, record: Record, place: str, *, sound: 
     report.problems += [f"{place}{STUDY}/{problem}" for problem in problems]
     if files_digest(study) != record.planned.study_sha256:
         report.problems.append(
-            f"{place}{STUDY}: its files are not those the session was planned with"
+            f"{place}{STUDY}: its files are not those with which the session was planned"
         )
     _check_environment(report, record, place)
     pictures, problems = check_stimuli(record)
@@ -265,10 +265,10 @@ def _check_environment(report: VerifyReport, record: Record, place: str) -> None
         segment = entry.get("segment")
         # It is written before the journal has the event: a run that ended there leaves its entry.
         if isinstance(segment, int) and 1 <= segment <= last + 1:
-            what = "the journal does not have; a run that ended at its start leaves one"
-            report.notes.append(f"{name}: it has an entry of segment {segment} that {what}")
+            what = "is not in the journal, which happens if a run ended at its start"
+            report.notes.append(f"{name}: it has an entry for segment {segment} that {what}")
         else:
-            report.problems.append(f"{name}: it has an entry that the journal does not have")
+            report.problems.append(f"{name}: it has an entry that is not in the journal")
 
 
 def _check_bundle(report: VerifyReport, tree: Tree) -> None:
@@ -305,7 +305,7 @@ def _check_bundle(report: VerifyReport, tree: Tree) -> None:
         with zipfile.ZipFile(tree.path) as archive:
             names = sorted(set(archive.namelist()))
         report.problems += [
-            f"{tree.path.name}: {name} lies beside the bundle's folder"
+            f"{tree.path.name}: {name} is next to the bundle's folder"
             for name in names
             if not name.startswith(tree.prefix)
         ]
@@ -346,7 +346,9 @@ def _check_manifest(report: VerifyReport, tree: Tree) -> dict[str, Any]:
             with tree.open(file) as stream:
                 digest = hash_stream(stream)
             if digest.size != entry.size:
-                report.problems.append(f"{file}: {digest.size} bytes, {entry.size} were written")
+                report.problems.append(
+                    f"{file}: {digest.size} bytes, but {entry.size} were written"
+                )
             elif digest != entry:
                 report.problems.append(f"{file}: changed since the export (SHA-256)")
     return facts
@@ -363,7 +365,9 @@ def _check_bundled(report: VerifyReport, tree: Tree, prefix: str) -> SessionCard
     problems = [*check_session_facts(facts, record), *check_session_files(facts, record)]
     report.problems += [f"{prefix}/{problem}" for problem in problems]
     if prefix != f"{SOURCEDATA}/{record.name.bids}":
-        report.problems.append(f"{prefix}: the session {record.name} lies in the folder of another")
+        report.problems.append(
+            f"{prefix}: the session {record.name} is in the folder of another session"
+        )
     if record.audio and not facts.get("sound"):
         left = f"{len(record.audio)} of its sound files"
         report.notes.append(f"{prefix}: not in the bundle and not checked: {left}.")
@@ -518,8 +522,8 @@ def check_people(tree: Tree, sessions: Sequence[tuple[str, str]]) -> list[str]:
 def _compare(name: str, listed: Iterable[str], there: Iterable[str]) -> list[str]:
     listed, there = set(listed), set(there)
     return [
-        f"{name}: {folder} is listed but has no folder" for folder in sorted(listed - there)
-    ] + [f"{name}: {folder} has a folder but is not listed" for folder in sorted(there - listed)]
+        f"{name}: {folder} is listed, but has no folder" for folder in sorted(listed - there)
+    ] + [f"{name}: {folder} has a folder, but is not listed" for folder in sorted(there - listed)]
 
 
 def _ids(tree: Tree, name: str) -> list[str]:
@@ -559,19 +563,19 @@ def check_sound(
     except RecordError as error:
         return [*problems, error.what], []
     if not HEADER_BYTES <= size < LARGEST:
-        return [f"it has {size} bytes, which no sound of ours has"], []
+        return [f"it has {size} bytes, which is impossible for a sound file of labapp"], []
     for more, remarks in (_header(header, file, size), _end(file, size, running=record.running)):
         problems += more
         notes += remarks
     if reduced := sum(_overlaps(silent, block.first_frame, block.frames) for block in file.blocks):
         notes.append(
-            f"{reduced} of its {len(file.blocks)} blocks hold redacted sound: it is silent there, "
-            "and their hashes in the journal are those of the recording"
+            f"{reduced} of its {len(file.blocks)} blocks contain redacted sound, which is "
+            "silent; their hashes in the journal are those of the recording"
         )
     if old := sum(method(block) == "CRC-32" for block in file.blocks):
         notes.append(
             f"{old} of its {len(file.blocks)} blocks were written by an earlier version, with a "
-            "CRC-32, which finds accidents but can be kept by who changes sound on purpose"
+            "CRC-32, which detects accidental changes, but not deliberate ones"
         )
     return problems, notes
 
@@ -607,7 +611,7 @@ def _blocks(stream: IO[bytes], file: AudioFile, silent: Ranges) -> Iterator[str]
         if _overlaps(silent, block.first_frame, block.frames):
             right = _silent_where_due(stream, block.first_frame, block.frames, silent)
             if right is False:
-                yield f"the sound from {start:.1f} to {end:.1f} s is redacted, and not silent"
+                yield f"the sound from {start:.1f} to {end:.1f} s is redacted, but not silent"
                 continue
         else:
             right = fits(stream, block)
@@ -628,8 +632,8 @@ def _header(header: bytes, file: AudioFile, size: int) -> tuple[list[str], list[
         (stated,) = struct.unpack("<I", header[-4:])
         older = stated <= data_bytes and header == wav_header(file.nominal_rate, stated)
         if older or not header.strip(b"\0"):
-            return [], ["its header is older than its last sound, as a crash leaves it"]
-    return ["its header does not fit its length and format"], []
+            return [], ["its header is older than its last sound, as happens after a crash"]
+    return ["its header does not match its length and format"], []
 
 
 def _end(file: AudioFile, size: int, *, running: bool) -> tuple[list[str], list[str]]:
@@ -639,13 +643,13 @@ def _end(file: AudioFile, size: int, *, running: bool) -> tuple[list[str], list[
     seconds = f"{beyond / file.nominal_rate:.1f} s of sound"
     if file.stopped_at is not None and (half or frames != file.stopped_at):
         more = " and a half" if half else ""
-        return [f"it has {frames} frames{more}, and had {file.stopped_at} when it was closed"], []
+        return [f"it has {frames} frames{more}, but had {file.stopped_at} when it was closed"], []
     if running or (beyond <= 0 and not half):
         return [], []
     if beyond > TAIL_S * file.nominal_rate:
-        return [f"{seconds} lie behind the last block of the journal"], []
+        return [f"{seconds} are after the last block of the journal"], []
     covered = "its last second was not yet covered by a hash"
-    return [], [f"{seconds} lie behind the last block: {covered}"]
+    return [], [f"{seconds} are after the last block: {covered}"]
 
 
 MODELS = f"{SOURCEDATA}/models"
@@ -663,7 +667,7 @@ def check_manifest_facts(
         if any(session.get("sound") for session in sessions):
             wanted["sound"] = True
     return [
-        f"says {name} {facts.get(name)!r}, and the sessions say {value!r}"
+        f"says {name} {facts.get(name)!r}, but the sessions say {value!r}"
         for name, value in wanted.items()
         if facts.get(name) != value
     ]
@@ -680,7 +684,7 @@ def check_session_facts(facts: Mapping[str, Any], record: Record) -> list[str]:
         "chain": "made at export" if record.redacted else "of the recording",
     }
     problems = [
-        f"{SESSION}: it says {name} {facts.get(name)!r}, and the journal says {value!r}"
+        f"{SESSION}: it says {name} {facts.get(name)!r}, but the journal says {value!r}"
         for name, value in wanted.items()
         if name not in ("events", "head") and facts.get(name) != value
     ]
@@ -699,9 +703,11 @@ def check_session_files(facts: Mapping[str, Any], record: Record) -> list[str]:
         own |= {CLOCK_FIT, *(sound.file for sound in record.audio)}
     names = Counter(record.tree.names())
     lost = [f"{name}: missing" for name in sorted(stated - names.keys())]
-    lost += [f"{name}: it is there twice, as WAV and as FLAC" for name in names if names[name] > 1]
+    lost += [
+        f"{name}: there are two copies, as WAV and as FLAC" for name in names if names[name] > 1
+    ]
     return lost + [
-        f"{name}: the journal does not name it" if name.startswith(f"{AUDIO}/") else
+        f"{name}: not mentioned in the journal" if name.startswith(f"{AUDIO}/") else
         f"{name}: not part of a session"
         for name in names
         if name not in own and not name.startswith((f"{STUDY}/", f"{STIMULI}/"))
@@ -735,7 +741,7 @@ def check_cards(tree: Tree, sessions: Sequence[SessionCards]) -> tuple[int, list
         hashes, decoders, weights = session.hashes, session.decoders, session.weights
         for model in sorted({*decoders, *weights} | cards.keys()):
             if model not in decoders and model not in weights:
-                problems.append(f"{session.name}: its plan does not name the model {model}")
+                problems.append(f"{session.name}: its plan does not mention the model {model}")
                 continue
             file = card.CARD if model in decoders else classifier_card.CARD
             name = f"{MODELS}/{model}/{file}"
@@ -754,7 +760,7 @@ def check_cards(tree: Tree, sessions: Sequence[SessionCards]) -> tuple[int, list
             if not right:
                 problems.append(f"{name}: not the card of the model that {session.name} used")
     there = {name for name in tree.names() if name.startswith(f"{MODELS}/")}
-    problems += [f"{name}: no session's plan names it" for name in sorted(there - named)]
+    problems += [f"{name}: not mentioned in any session's plan" for name in sorted(there - named)]
     return len(there & named), problems
 
 
@@ -791,18 +797,20 @@ def check_folder(record: Record) -> tuple[list[str], list[str]]:
         status = (folder / name).lstat()
         odd = next((what for is_kind, what in _KINDS if is_kind(status.st_mode)), "")
         if odd:
-            problems.append(f"{name}: {odd}, and a session holds its own files")
+            problems.append(f"{name}: {odd}, but a session contains only its own files")
         elif name in _OWN or name in sounds:
             continue
         elif _UNFINISHED.fullmatch(name) or (
             _SOUND.fullmatch(name) and status.st_size <= _NO_SOUND
         ):
             if not record.running:
-                notes.append(f"{name}: left by a run that was killed while it wrote it")
+                notes.append(f"{name}: left behind by a run that was killed while writing it")
         elif name.startswith(_DAMAGED):
-            notes.append(f"{name}: a damaged picture, put aside when the session was resumed")
+            notes.append(
+                f"{name}: a damaged picture that was put aside when the session was resumed"
+            )
         elif name.startswith(f"{STIMULI}/."):
-            problems.append(f"{name}: the journal does not name it")
+            problems.append(f"{name}: not mentioned in the journal")
         elif not name.startswith((f"{STUDY}/", f"{STIMULI}/")):
             problems.append(f"{name}: not part of the session")
     return problems, notes

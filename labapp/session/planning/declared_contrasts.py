@@ -213,9 +213,9 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
     n_counted = people.loc[people["included"], "participant"].nunique()
     if not n_counted:
         raise UsageError(
-            f"The sessions given with --pilot contain none of {study.id} that counts.",
+            f"None of the sessions given with --pilot is a session of {study.id} that counts.",
             safe="Nothing was planned.",
-            todo="Name sessions or bundles of this study.",
+            todo="Give sessions or bundles of this study.",
         )
     took_part = people[people["outcome"] != "declined"]
     recruited = took_part["participant"].nunique()
@@ -255,10 +255,11 @@ def _plan_contrast(
         effect = careful = smallest.standardised or 0.0
     elif pilot is None:
         raise UsageError(
-            f"The smallest effect of {outcome} is in its own unit ({smallest.raw:g}), but it is "
-            f"not known how much participants vary in “{contrast.name}”.",
+            f"The smallest effect of {outcome} is given in the outcome's own unit "
+            f"({smallest.raw:g}), but it is not known how much participants vary in "
+            f"“{contrast.name}”.",
             safe="Nothing was planned.",
-            todo="Give sessions of a pilot study with --pilot in which at least a few "
+            todo="Use --pilot to give sessions of a pilot study in which at least a few "
             "participants have every cell, or declare the effect as `standardised`.",
         )
     else:
@@ -363,8 +364,9 @@ RULE = (
     "if there is no difference at all."
 )
 WITHOUT_PILOT = (
-    "Without a pilot study it is not known how many participants drop out, are excluded or lack "
-    "a cell. These numbers are participants who count and have every cell, so recruit more."
+    "Without a pilot study it is not known how many participants drop out, are excluded or "
+    "lack a cell. The numbers are of participants who count and have every cell, so recruit "
+    "more."
 )
 
 
@@ -383,7 +385,9 @@ def words(powers: Sequence[ContrastPower]) -> Iterator[str]:
             yield f"  {pilot_words(each)}"
         for goal, need in each.needs.items():
             careful = (
-                f"; {_n(need.careful)} if people vary as much as they may" if _varies(each) else ""
+                f"; {_n(need.careful)} if people vary as much as the upper limit"
+                if _varies(each)
+                else ""
             )
             recruit = each.recruit(need.difference)
             of_these = "" if recruit is None else f" (recruit {recruit})"
@@ -445,8 +449,8 @@ def basis_words(powers: Sequence[ContrastPower]) -> str:
     if not pilots[0].simulated:
         return told
     return (
-        f"{told} How much programs vary, and how many of them are left out, says nothing "
-        "about people."
+        f"{told} How much simulated participants vary, and how many of them are left out, says "
+        "nothing about people."
     )
 
 

@@ -47,7 +47,7 @@ def create_folder(
         raise ExportExists(
             f"{out} exists already.",
             safe="Nothing in it was changed.",
-            todo=f"Name a new folder with {option}.",
+            todo=f"Choose a new folder with {option}.",
         ) from error
     except OSError as error:
         raise DataFolderError.unwritten("The plan", out, error, UNTOUCHED) from error

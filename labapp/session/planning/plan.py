@@ -231,7 +231,9 @@ def _check_strategies(shares: Mapping[str, float], loaded: LoadedStudy) -> None:
         else:
             able.append(strategy)
     if cannot:
-        todo = f"Name those that can: --strategies {','.join(able)}." if able else cannot[0].todo
+        todo = (
+            f"Give only those that can: --strategies {','.join(able)}." if able else cannot[0].todo
+        )
         raise UsageError(cannot[0].what, safe="Nothing was simulated.", todo=todo) from cannot[0]
 
 
@@ -280,12 +282,12 @@ def plan(
     def fitting(done: int, of: int) -> None:
         progress(
             0.8 + 0.05 * done / of,
-            f"drew and fitted studies, {done * REPLICATIONS} of {of * REPLICATIONS}",
+            f"drew and fitted studies: {done * REPLICATIONS} of {of * REPLICATIONS}",
         )
 
     if dask is not None:
         progress(0.0, f"asking the Dask cluster at {dask}")
-    safe = f"Finished sessions are in {sessions_folder}; the same command continues there."
+    safe = f"Finished sessions are in {sessions_folder}. The same command continues from there."
     safe = "No plan was made." if sessions_folder is None else safe
     with workers(number, dask, safe=safe) as pool:
         every = _pairs(loaded, used, lambda share, what: progress(0.05 * share, what))
@@ -340,15 +342,16 @@ def check_plannable(loaded: LoadedStudy) -> None:
         shipped = (path.stem for path in loading.list_shipped())
         able = [study for study in shipped if _about_dials(loading.load(study))]
         raise UsageError(
-            f"{loaded.study.id} cannot be planned. Simulated participants can replace people "
-            "only in slider questions with right and wrong answers, and where concepts of a "
-            "model are set, but this study has neither. Their answers about explanations and "
-            "masked pictures, and their marks in a calibration, are fixed in advance.",
+            f"{loaded.study.id} cannot be planned. Simulated participants can stand for people "
+            "only in slider questions with right and wrong answers and in tasks in which "
+            "concepts of a model are set, but this study has neither. Their answers about "
+            "explanations and masked pictures, and their marks in a calibration, are fixed in "
+            "advance.",
             safe="Nothing was simulated.",
             todo="With --contrasts you can plan the declared contrasts of any study. These "
-            f"studies can be planned by simulation: {', '.join(able)}. Sessions of a "
-            "calibration belong to the plan of the study that they are for: give them there "
-            "with --calibration.",
+            f"studies can be planned by simulation: {', '.join(able)}. Use the sessions of "
+            "a calibration in the plan of the study for which they were recorded, with "
+            "--calibration.",
         )
 
 
@@ -378,7 +381,8 @@ def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Sug
         raise UsageError(
             "The sessions given with --calibration contain no calibration questions.",
             safe="Nothing was simulated.",
-            todo="Give sessions of the study `calibration`, or of another with `marks: true`.",
+            todo="Give sessions of the study `calibration`, or of another study with `marks: "
+            "true`.",
         )
     targets = thresholds.targets_of(loaded, space_of, prior_of)
     datasets = sorted({dataset_of(model) for model in targets})
@@ -389,8 +393,8 @@ def _collect_suggestions(paths: Sequence[Path], loaded: LoadedStudy) -> list[Sug
             f"The sessions given with --calibration are about {others}, but {loaded.study.id} "
             f"asks about the sliders of {', '.join(datasets) or 'nothing'}.",
             safe="Nothing was simulated.",
-            todo="Give calibrations with models of the same data set, or leave --calibration out: "
-            "threshold and T are then taken from simulated participants.",
+            todo="Give calibrations with models of the same data set, or leave --calibration "
+            "out: the threshold and T are then computed from simulated participants.",
         )
     return own
 

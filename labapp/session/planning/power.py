@@ -291,13 +291,13 @@ def normal_power(test: PlannedTest, pool: SimulatedPool, n: int, level: float) -
 LEVEL = 0.05
 ALL = "all models"
 QUESTIONNAIRE = (
-    "the answers of simulated people to questionnaires say nothing about people: plan it with "
-    "--contrasts and a pilot study"
+    "the answers of simulated people to questionnaires say nothing about people, so plan it "
+    "with --contrasts and a pilot study"
 )
 
 
 TOO_FEW_MET = (
-    "its tests compare levels that no participant sees both of, so the simulated participants "
+    "its tests compare levels of which no participant sees both, so the simulated participants "
     "cannot show their power"
 )
 

@@ -22,6 +22,7 @@ from labapp.base.errors import DataFolderError, UsageError
 from labapp.base.report.page import count
 from labapp.models.representations.card import hash_installed_card
 from labapp.session import folder
+from labapp.session.condition_assignment import other_phases, read_phase
 from labapp.session.gate import gate
 from labapp.session.planning.files import create_folder
 from labapp.study.allocation import cell_name, rule_of
@@ -93,17 +94,20 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
     if not study.hypotheses or (of_design(study.hypotheses) and not outcomes):
         lacking = "hypotheses" if not study.hypotheses else "analysis.outcomes"
         raise UsageError(
-            f"{loaded.path}: there is nothing to register yet, because the study declares no "
-            f"{lacking}.",
+            f"{loaded.path}: there is nothing to register yet, because the study does not "
+            f"declare any {lacking}.",
             todo="Declare `hypotheses` and `analysis: {outcomes: {primary: [...]}}` in the study "
             "file. `labapp studies schema` shows what they can contain.",
         )
     made = datetime.now(UTC)
-    sessions = 0 if data is None else sum(1 for _ in folder.sessions_of(data, study.id))
+    homes = () if data is None else folder.sessions_of(data, study.id)
+    phases = [read_phase(home.path) if study.phase else None for home in homes]
+    others = other_phases(phases, study)
+    sessions = len(phases) - others.total()
     plans: list[Plan] = []
     gate(loaded.path, plans=plans)
     frozen = Frozen.of(plans)
-    facts = _Facts(loaded, sessions, plans, frozen)
+    facts = _Facts(loaded, sessions, others, plans, frozen)
     forms = {"aspredicted.md": facts.aspredicted(), "osf.md": facts.osf()}
     record = {
         "format": FORMAT,
@@ -132,7 +136,7 @@ def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Pre
         except OSError as error:
             leftovers.drop(out)
             raise DataFolderError.unwritten(
-                "The registration", out, error, "None of it was kept."
+                "The registration", out, error, "Nothing was kept."
             ) from error
     mark = YOURS.partition("{")[0]
     unwritten = sum(answer.count(mark) for answers in forms.values() for _, answer in answers)
@@ -157,9 +161,15 @@ class _Facts:
     """What a study declares, in sentences."""
 
     def __init__(
-        self, loaded: LoadedStudy, sessions: int, plans: Sequence[Plan], frozen: Frozen
+        self,
+        loaded: LoadedStudy,
+        sessions: int,
+        others: Mapping[str, int],
+        plans: Sequence[Plan],
+        frozen: Frozen,
     ) -> None:
         self.loaded, self.study, self.sessions = loaded, loaded.study, sessions
+        self.others = ", ".join(f"{phase} {n}" for phase, n in sorted(others.items()))
         self.plans, self.frozen = plans, frozen
         self.design = self.study.design or Design()
         known = task_tests(self.study.flow)
@@ -205,12 +215,16 @@ class _Facts:
         ]
 
     def _data(self) -> str:
+        of = f"the phase {self.study.phase} of this study" if self.study.phase else "this study"
+        others = f" Sessions of other phases: {self.others}." if self.others else ""
+        known = YOURS.format("what was known of them")
         if self.sessions:
             return (
-                f"Yes: {count(self.sessions, 'session')} of this study had been recorded when "
-                f"this was written. {YOURS.format('what was known of them')}"
+                f"Yes: {count(self.sessions, 'session')} of {of} had been recorded when "
+                f"this was written.{others} {known}"
             )
-        return "No session of this study had been recorded in the data folder."
+        told = f"No session of {of} had been recorded in the data folder.{others}"
+        return f"{told} {known}" if others else told
 
     def _hypotheses(self) -> str:
         return "\n".join(

@@ -42,7 +42,7 @@ FEW = (
     f"with fewer than {LEAST_MODELS} models, a slope cannot be distinguished from ordinary "
     "differences between models, so the study's test says nothing about other models"
 )
-UNKNOWN = "simulated participants vary too little for it; more of them (--participants) may help"
+UNKNOWN = "simulated participants vary too little for this; more of them (--participants) may help"
 SIMULATED, SMALLEST, NO_SLOPE = "as simulated", "smallest that matters", "none"
 Progress = Callable[[int, int], None]
 """Called with how many numbers of people and models are done, and of how many."""

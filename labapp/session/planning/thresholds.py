@@ -385,7 +385,7 @@ def simulate_people(
         raise ExportExists(
             f"{sessions_folder} has sessions of another plan, such as {min(others).name}.",
             safe="Nothing in it was changed.",
-            todo="Name a new folder with --out.",
+            todo="Choose a new folder with --out.",
         )
     for session in in_order(pool, (job for job in jobs if _name(job) not in folded)):
         name = _name(session.job)

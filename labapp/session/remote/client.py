@@ -456,7 +456,9 @@ class Link:
         if isinstance(message, wire.File):
             self._keep_piece(path, message)
         elif (kept := self._files.get(message.sha256)) is None:
-            raise wire.WireError("A file was left out, but it does not exist here.")
+            raise wire.WireError(
+                "A file was not sent because it should exist here, but it does not."
+            )
         elif kept != path:
             shutil.copyfile(kept, path)
 

@@ -141,7 +141,7 @@ def check_addresses(addresses: list[str]) -> None:
             ip_address(address)
         except ValueError as error:
             raise UsageError(
-                f"{address!r} is not an address at which a computer can listen.",
+                f"{address!r} is not an address on which this computer can listen.",
                 safe="Nothing was opened.",
                 todo="Give an address of this computer, such as 192.168.1.20.",
             ) from error
@@ -207,7 +207,7 @@ class RemoteHost:
             )
         except OSError as error:
             raise SessionError(
-                f"The process that serves other computers could not be started: {error}.",
+                f"The process that connects other computers could not be started: {error}.",
                 safe="The session continues on this computer.",
                 todo="Close other programs, and share the session again.",
             ) from error
@@ -336,7 +336,7 @@ class RemoteHost:
         if self._closed:
             return
         # The session continues on its own computer.
-        self._emit(AlarmRaised(FAILED, "the process that serves other computers ended"))
+        self._emit(AlarmRaised(FAILED, "the process that connects other computers ended"))
         self._opened.remote_failed = True
         self.close()
         self.listening = Listening(problem="ended")

@@ -117,8 +117,8 @@ def load_recorded_study(
     for row in planned.plan:
         if not registry.knows(task := str(row.get("part"))):
             raise RecordError(
-                f"The session has parts of the kind {task!r}, which neither labapp nor a package "
-                "installed here knows, so its screens cannot be shown.",
+                f"The session has parts of the kind {task!r}, which is unknown to labapp and to "
+                "the packages installed here, so its screens cannot be shown.",
                 safe=safe,
                 todo=todo,
             )

@@ -103,7 +103,8 @@ class DriverWatch:
             f"The simulated participant made no progress for {STILL_S:.0f} s of session time, "
             f"{where}.",
             safe="The session is closed, and everything up to then is recorded.",
-            todo="Check this part of the study. If a person can continue there, report it.",
+            todo="Check this part of the study. If a person can continue there, report this as "
+            "a fault.",
         )
 
 
@@ -251,9 +252,9 @@ class Driver:
             actor = registry.task_type_of(part).simulate(part, self)
             if actor is None:
                 raise Stuck(
-                    f"The simulated participant does not know parts of the kind {part.part!r}.",
+                    f"The simulated participant cannot handle parts of the kind {part.part!r}.",
                     safe="The session is closed, and everything up to then is recorded.",
-                    todo="Go through it yourself, or give its task type a `simulate`.",
+                    todo="Go through it yourself, or add a `simulate` to its task type.",
                 )
             self._actor = actor
         return self._actor

@@ -25,13 +25,13 @@ def check_fits(strategy: str, study: Study) -> None:
     for member in members(strategy):
         if member not in every_strategy():
             raise _make_strategy_error(
-                f"No task knows a strategy {member!r} of simulated participants.", able
+                f"No task has a strategy {member!r} for simulated participants.", able
             )
         for task in tasks:
             if member not in task.strategies:
                 raise _make_strategy_error(
-                    f"A simulated participant of the strategy {member!r} cannot do the study "
-                    f"{study.id!r}: its task {task.name!r} does not know it.",
+                    f"A simulated participant with the strategy {member!r} cannot do the study "
+                    f"{study.id!r}, because its task {task.name!r} does not have that strategy.",
                     able,
                 )
 

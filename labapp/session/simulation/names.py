@@ -15,7 +15,7 @@ participant."""
 
 TURNS_DIALS: Mapping[str, str] = MappingProxyType(
     {
-        "understanding": "tries each slider, and from then on turns it where it leads",
+        "understanding": "tries each slider once, and then moves it to where it has to be",
         "partial": "knows what some sliders do",
         "ascent": "uses only the alignment number",
         "random": "moves sliders at random",
@@ -26,21 +26,23 @@ TURNS_DIALS: Mapping[str, str] = MappingProxyType(
 READS_EXPLANATIONS: Mapping[str, str] = MappingProxyType(
     {
         "understanding": "sees what the explanation shows",
-        "explanation": "believes whatever is explained most",
+        "explanation": "believes the class with the strongest explanation",
         "random": "guesses",
     }
 )
 """How questions about explanations are answered."""
 REPAIRS_CONCEPTS: Mapping[str, str] = MappingProxyType(
     {
-        "careful": "sets what it sees, the surest first, until the answer is right",
+        "careful": "sets what it sees, beginning with what it is surest of, until the answer "
+        "is right",
         "oracle": "sets all concepts that the model has wrong, and nothing else",
-        "stubborn": "sets what it sees as wrong, then confirms all else, whatever the answer",
+        "stubborn": "corrects what it sees as wrong, then confirms everything else, whatever "
+        "the answer",
         "misled": "undoes a change if the answer is not the expected one",
         "learner": "is careful, and remembers what a change did to other concepts",
         "unmoved": "is careful, and always forecasts that the answer stays",
         "random": "sets any concepts",
-        ORACLE: "is told what is true",
+        ORACLE: "knows what is true",
     }
 )
 """How a model that believes in concepts is corrected in them."""

@@ -406,9 +406,9 @@ def check_job(study: str, participants: int | None, strategy: str | None, out: P
 def does_not_fill() -> SessionError:
     """What is told when nobody is included any more."""
     return SessionError(
-        f"None of the last {IN_VAIN} participants was included, so the study never fills up.",
+        f"None of the last {IN_VAIN} participants was included, so the study would never be full.",
         safe="The sessions so far are in the folder.",
-        todo="Simulate fewer careless participants, or look at the rules of inclusion.",
+        todo="Simulate fewer careless participants, or check the rules of inclusion.",
     )
 
 
@@ -681,7 +681,7 @@ def _make_stall_error(participant: str, safe: str) -> SessionError:
     return SessionError(
         f"The simulated session of {participant} made no progress.",
         safe=safe,
-        todo="Report this with the study.",
+        todo="Report this, and send the study with your report.",
     )
 
 
@@ -845,9 +845,10 @@ class Decoders:
             wanted = self._wanted.get(times.model, times.card_sha256)
             if wanted != times.card_sha256:
                 raise ModelError(
-                    f"The model {times.model} here differs from the one where this was started.",
+                    f"The model {times.model} on this machine differs from the one on the "
+                    "machine where this was started.",
                     safe="No session was simulated with it.",
-                    todo="Install the same models on every machine that simulates.",
+                    todo="Install the same models on every machine that runs simulations.",
                 )
         shared = {model: self.together.share(each) for model, each in fresh.decoders.items()}
         self._warm = self._warm.with_others(replace(fresh, decoders=shared))

@@ -172,14 +172,14 @@ def parse(text: str, able: Sequence[str] = ()) -> dict[str, float]:
         except ValueError:
             raise wrong(f"{item.strip()!r} is not NAME=SHARE") from None
         if name in (MIXTURE, ORACLE) or (able and name not in able):
-            raise wrong(f"{name!r} is none of the strategies")
+            raise wrong(f"{name!r} is not one of the strategies")
         if name in shares:
             raise wrong(f"{name!r} stands twice")
         if not 0 <= share <= 1:
-            raise wrong(f"a share is from 0 to 1, found {share:g}")
+            raise wrong(f"a share must be from 0 to 1, found {share:g}")
         shares[name] = share
     if abs(sum(shares.values()) - 1) > 1e-6:
-        raise wrong(f"the shares add up to {sum(shares.values()):g}, not to 1")
+        raise wrong(f"the shares add up to {sum(shares.values()):g} instead of 1")
     return {name: share for name, share in shares.items() if share > 0}
 
 

@@ -61,17 +61,21 @@ class Staircase(Started, Psychometric):
     @model_validator(mode="after")
     def _settled(self) -> Staircase:
         if not self.steps or min(self.steps) < 1:
-            raise ValueError("steps of one level or more")
+            raise ValueError("steps of at least one level")
         counted = self.estimate == "reversals"
         if counted and self.reversals is not None and self.reversals < self.discard + 2:
             raise ValueError(
-                f"at least {self.discard + 2} reversals: discard leaves out {self.discard}, and a "
-                "mean needs two"
+                f"at least {self.discard + 2} reversals: discard leaves out {self.discard}, but "
+                "a mean needs two"
             )
         return self
 
     def problems(self, levels: Levels) -> Mapping[str, str]:
         return {**super().problems(levels), **find_target_problem(self, self.share)}
+
+    @property
+    def estimator(self) -> str:
+        return self.estimate
 
     def sizes(self) -> tuple[int, int]:
         """How many steps it gets easier after a wrong answer, and harder."""
@@ -198,9 +202,15 @@ class Criterion(Started):
     @model_validator(mode="after")
     def _possible(self) -> Criterion:
         if self.of is not None and self.of < self.right:
-            raise ValueError(f"of is {self.of}; {self.right} right answers need as many or more")
+            raise ValueError(
+                f"of is {self.of}, but it must be at least {self.right}, the "
+                "number of right answers"
+            )
         if self.trials < self.right:
-            raise ValueError(f"trials is {self.trials}; {self.right} right answers need as many")
+            raise ValueError(
+                f"trials is {self.trials}, but it must be at least {self.right}, "
+                "the number of right answers"
+            )
         return self
 
     def begin(self, levels: Levels, start: int) -> Progress:

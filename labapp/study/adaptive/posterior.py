@@ -58,7 +58,7 @@ class Psychometric(Strict):
         if not 0 < self.slopes[0] <= self.slopes[1]:
             raise ValueError(f"slopes from low to high above 0; found {list(self.slopes)}")
         if (self.guess or 0.0) + self.lapse >= 1:
-            raise ValueError("guess and lapse that leave something between them")
+            raise ValueError("guess and lapse that leave a range between them")
         return self
 
 
@@ -181,6 +181,10 @@ class Bayesian(Rule, Psychometric):
     def share(self) -> float:
         middle = ((self.guess or 0.0) + 1 - self.lapse) / 2
         return middle if self.target is None else self.target
+
+    @property
+    def estimator(self) -> str:
+        return "posterior"
 
     def grid(self, levels: Levels) -> Grid:
         return make_grid(self, levels, self.share, 0.0)

@@ -149,6 +149,11 @@ class Rule(Strict):
         """The share of right answers at the threshold; None without a threshold."""
         return None
 
+    @property
+    def estimator(self) -> str:
+        """How the threshold is estimated: `fit`, `reversals` or `posterior`; empty without one."""
+        return ""
+
 
 class Started(Rule):
     """A rule whose first level is declared.
@@ -164,7 +169,7 @@ class Started(Rule):
     @classmethod
     def _few(cls, start: float | tuple[float, ...] | None) -> float | tuple[float, ...] | None:
         if isinstance(start, tuple) and not 1 <= len(start) <= 4:
-            raise ValueError(f"one to four levels to start from; found {len(start)}")
+            raise ValueError(f"one to four starting levels; found {len(start)}")
         return start
 
     @property

@@ -96,7 +96,10 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
             for what in _impossible(instrument, index, leaf):
                 yield ("items", index, "only_if", *leaf.place), what
         if item.dont_know and DONT_KNOW in item.offered():
-            what = "an option has the id dont_know, which `dont_know` stores; give it another id"
+            what = (
+                "an option has the id dont_know, which is also what `dont_know` stores; "
+                "give it another id"
+            )
             yield ("items", index, "options"), what
         if item.right is not None:
             for what in _no_check(instrument, item):
@@ -108,8 +111,8 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
             yield (
                 ("items", index, "kind"),
                 (
-                    "with `advance` each item is answered by one press, and this one is not: leave "
-                    "out `advance`, or ask it in a questionnaire of its own"
+                    "with `advance`, each item must be answered by a single press, but this "
+                    "one is not; leave out `advance`, or ask it in a separate questionnaire"
                 ),
             )
     if isinstance(instrument.order, OrderByGroup):
@@ -124,7 +127,7 @@ def _no_answer_yet(instrument: Instrument, index: int, name: str) -> Iterator[st
     of, dot, alone = name.partition(".")
     written = f"{{answer:{name}}}"
     if dot and of == instrument.id:
-        yield f"{written}: an item of the same questionnaire is named by its id alone: {alone}"
+        yield f"{written}: give an item of the same questionnaire only by its id: {alone}"
     if dot:
         return  # a study says whether it is there
     place = places_of_parts(instrument).get(name)
@@ -134,16 +137,19 @@ def _no_answer_yet(instrument: Instrument, index: int, name: str) -> Iterator[st
     decider = instrument.part(name)
     size = instrument.per_page or len(instrument.items)
     if decider.repeat is not None or instrument.items[place].repeat is not None:
-        yield f"{written}: {name} is asked once for each stage; name an item that is asked once"
+        yield f"{written}: {name} is asked once for each stage; use an item that is asked only once"
     elif decider.parts() != (decider,):
-        yield f"{written}: the answer has several parts; name one, such as {decider.parts()[0].id}"
+        yield (
+            f"{written}: the answer has several parts; use one of them, such as "
+            f"{decider.parts()[0].id}"
+        )
     elif instrument.order != "fixed" or place // size >= index // size:
         yield (
-            f"{written}: {name} is not on an earlier page: say `order: fixed` and how many items a "
-            "page has (`per_page`), or ask it in an earlier questionnaire"
+            f"{written}: {name} is not on an earlier page; set `order: fixed` and the number of "
+            "items on a page (`per_page`), or ask it in an earlier questionnaire"
         )
     elif any(name in sample.of for sample in instrument.samples):
-        yield f"{written}: not everyone is asked {name}, since it is drawn (`samples`)"
+        yield f"{written}: not everyone is asked {name}, because it is drawn (`samples`)"
 
 
 def _takes_text(item: Item) -> bool:
@@ -176,19 +182,19 @@ def _impossible(instrument: Instrument, index: int, leaf: Leaf) -> Iterator[str]
     places = places_of_parts(instrument)
     of, dot, alone = name.partition(".")
     if dot and of == instrument.id:
-        yield f"an item of the same questionnaire is named by its id alone: {alone}"
+        yield f"give an item of the same questionnaire only by its id: {alone}"
     elif (place := places.get(name)) is None:
         return  # a variable, or an item of another questionnaire: a study says whether it is there
     elif place >= index:
         yield (
-            f"{name} is asked after it; name an item that stands above it"
+            f"{name} is asked after it; use an item above it"
             if place > index
-            else "it depends on itself; name an item that stands above it"
+            else "it depends on itself; use an item above it"
         )
     elif instrument.order != "fixed":
         yield (
-            f"{name} may be asked after it, for the items are shuffled: say `order: fixed`, or ask "
-            "it in a questionnaire of its own, before this one"
+            f"{name} may be asked after it, because the items are shuffled; set `order: fixed`, "
+            "or ask it in a separate questionnaire before this one"
         )
     else:
         decider = instrument.part(name)
@@ -198,9 +204,8 @@ def _impossible(instrument: Instrument, index: int, leaf: Leaf) -> Iterator[str]
         for other in sorted(before.keys() & own.keys()):
             if not before[other] & own[other]:
                 yield (
-                    f"{name} is asked only where {other} is "
-                    f"{_either(tuple(before[other]))}, and this item only where it is "
-                    f"{_either(tuple(own[other]))}: it is never asked"
+                    f"{name} is asked only if {other} is {_either(tuple(before[other]))}, and "
+                    f"this item only if it is {_either(tuple(own[other]))}, so it is never asked"
                 )
 
 
@@ -216,7 +221,7 @@ def _needed(item: Item) -> dict[str, frozenset[Value]]:
 def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
     """Why an item never has the answers, or is never within the limits, that a condition names."""
     if decider.repeat is not None:
-        yield f"{name} is asked once for each stage; name an item that is asked once"
+        yield f"{name} is asked once for each stage; use an item that is asked only once"
         return
     if isinstance(wanted, Mapping):
         yield from _never_within(name, decider, wanted)
@@ -226,9 +231,9 @@ def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
         return
     wanted = known
     if (possible := decider.possible()) is None:
-        yield f"what {name} is answered cannot be listed; name {LISTED}"
+        yield f"the possible answers to {name} cannot be listed; use {LISTED}"
     elif not wanted:
-        yield "no value, so that it never holds"
+        yield "no value, so this is never true"
     for value in wanted:
         if possible is not None and not among(value, possible):
             yield f"{name} is never {value!r}; it is one of: {_format_values(possible)}"
@@ -243,9 +248,9 @@ def _never_within(name: str, decider: Item, limits: Mapping[str, float]) -> Iter
     if (ends := decider.bounds()) is None:
         yield f"{name} has no number that could be below or above another"
     elif limits.get(ABOVE, -inf) >= ends[1] or limits.get(BELOW, inf) <= ends[0]:
-        yield f"{name} ranges from {ends[0]:g} to {ends[1]:g}: it is never within these limits"
+        yield f"{name} ranges from {ends[0]:g} to {ends[1]:g}, so it is never within these limits"
     elif limits.get(ABOVE, -inf) >= limits.get(BELOW, inf):
-        yield "no number is above the one and below the other"
+        yield "no number is both above the first and below the second"
 
 
 def places_of_parts(instrument: Instrument) -> dict[str, int]:
@@ -288,28 +293,28 @@ def _no_check(instrument: Instrument, item: Item) -> Iterator[str]:
     if isinstance(item, Compound) and by_parts:
         yield from _no_check_of_parts(item, right)
     elif not right or (possible is None and not isinstance(item, Typed)):
-        yield f"{noun} needs a right answer: make it {LISTED}"
+        yield f"{noun} needs a right answer, so it must be {LISTED}"
         return
     for value in () if by_parts else right:
         if isinstance(item, Typed):
             if not item.holds(value):
-                yield f"{value!r} is not an answer to it, as it would be stored"
+                yield f"{value!r} is not a possible answer in the form in which answers are stored"
         elif possible is not None and not among(value, possible):
             yield f"{value!r} is not an answer to it; it is one of: {_format_values(possible)}"
     if not item.required:
-        yield f"{noun} must be answered: leave out `required: false`"
+        yield f"{noun} must be answered; leave out `required: false`"
     if item.comprehension is not None and item.repeat is not None:
-        yield "a comprehension check is asked once: leave out `repeat`"
+        yield "a comprehension check is asked only once; leave out `repeat`"
     scores = instrument.scores if isinstance(instrument.scores, dict) else {}
     for name, score in scores.items():
         if item.id in score.needs:
-            yield f"{noun} is in no score, and it is in {name}; leave it out there"
+            yield f"{noun} must not be part of a score, but it is in {name}; leave it out there"
 
 
 def _no_check_of_parts(item: Compound, right: tuple[Any, ...]) -> Iterator[str]:
     """Why values are no right answers to an item with several parts."""
     if not right:
-        yield "a check of it needs the right value of each of its parts"
+        yield "a check of it needs the right value for each of its parts"
     for value in right:
         try:
             if item.complete(item.check(value)):

@@ -76,7 +76,7 @@ declarations hold."""
 Names = tuple[Annotated[str, Field(pattern=WORD)], ...]
 
 
-REVERSE_UNKNOWN = "reverse names {!r}, which is not among its ratings"
+REVERSE_UNKNOWN = "reverse contains {!r}, which is not one of its ratings"
 
 
 class Score(Strict):
@@ -135,8 +135,8 @@ class Score(Strict):
         if self.rule is not None and (self.rule not in RULES or self.rule in RULES.shipped):
             brought = ", ".join(RULES.brought) or "none"
             raise ValueError(
-                f"rule: one that an installed package brings, here {brought}; {self.rule!r} is "
-                f"none. {RULES.left_out()}".strip()
+                f"rule: a rule of an installed package (here {brought}), but {self.rule!r} is "
+                f"not one of them. {RULES.left_out()}".strip()
             )
         # Of a matrix, whose id stands for its rows, one row can be reversed.
         known = tuple(f"{item}_" for item in self.ratings)
@@ -241,7 +241,7 @@ def resolve_scoring(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"
         return None if scoring is None else "as-answered"
     if isinstance(scoring, str):
         if scoring not in OLD_NAMES:
-            raise ValueError(f"the scoring {scoring!r} is not known here")
+            raise ValueError(f"the scoring {scoring!r} is unknown here")
         return of_name(scoring)
     try:
         scores: Mapping[str, Score] = _SCORES.validate_python(scoring)
@@ -515,7 +515,7 @@ class Instrument(Strict):
             place: Path_ = (ids.index(again), "id")
             raise faults_at({place: f"{again!r} is also the id of a part of {owners[again]!r}"})
         clashes: dict[Path_, str] = {
-            (index, "id"): f"{item_id!r} belongs to {base!r}, which repeats"
+            (index, "id"): f"{item_id!r} belongs to {base!r}, which is repeated"
             for base in (item.id for item in items if item.repeat)
             for index, item_id in enumerate(ids)
             if re.fullmatch(rf"{base}_[0-9]+", item_id)
@@ -531,7 +531,7 @@ class Instrument(Strict):
         scores = self.scores
         if self.scoring is not None:
             if scores is not None:
-                raise ValueError("scores alone; scoring is what older files say instead")
+                raise ValueError("only scores; scoring is the older key with the same purpose")
             if self.scoring not in (*OLD_NAMES, AS_ANSWERED):
                 raise ValueError(f"scoring: one of {', '.join((*OLD_NAMES, AS_ANSWERED))}")
             scores = self._of_name(self.scoring)
@@ -584,7 +584,7 @@ class Instrument(Strict):
         if score.weighted:
             if unknown := [other for other in score.weighted if other not in before]:
                 raise ValueError(
-                    f"scores: {name} weighs {unknown[0]!r}, which is not a score above it"
+                    f"scores: {name} weights {unknown[0]!r}, which is not a score above it"
                 )
             ends = [before[other] for other in score.weighted]
             lows, highs = [end.low or 0.0 for end in ends], [end.high or 0.0 for end in ends]
@@ -707,8 +707,9 @@ class Instrument(Strict):
                 ids.append(item.id)
         if not ids:
             raise StudyError(
-                f"The questionnaire {self.id!r} asks about each stage, but the study has none.",
-                todo="Leave it out of the study, or give the study stages.",
+                f"The questionnaire {self.id!r} asks about each stage, but the study has no "
+                "stages.",
+                todo="Remove it from the study, or add stages to the study.",
             )
         return tuple(ids)
 
@@ -905,8 +906,8 @@ def _problem(questionnaire: Questionnaire, others: Sequence[Questionnaire]) -> s
     """Why a questionnaire cannot be used; empty where it can."""
     file = questionnaire.file
     if file.name != f"{questionnaire.name}.yaml":
-        return f"its file is called {file.name}, and not {questionnaire.name}.yaml"
-    return "" if file.is_file() else f"its file {file} is not there"
+        return f"its file is called {file.name} instead of {questionnaire.name}.yaml"
+    return "" if file.is_file() else f"its file {file} does not exist"
 
 
 QUESTIONNAIRES: Catalogue[Questionnaire] = Catalogue(

@@ -532,7 +532,7 @@ class Listed(Item):
     def in_order(self, ids: Sequence[str]) -> Self:
         """The item with its options or rows in an order. Raises ValueError for other ones."""
         if sorted(ids) != sorted(option.id for option in self.listed()):
-            raise ValueError(f"{self.id}: {', '.join(ids)} are not what it lists")
+            raise ValueError(f"{self.id}: {', '.join(ids)} do not match its list")
         copy = self.model_copy()
         copy._order = tuple(ids)
         return copy

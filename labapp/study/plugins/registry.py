@@ -287,7 +287,7 @@ def _explain_conflict(task_type: TaskType[Any], others: Sequence[TaskType[Any]])
     taken = {kind for known in others for kind in _kinds(known)}
     kinds = sorted(kind for kind in _kinds(task_type) if kind in taken)
     if kinds:
-        return f"parts of the kind {kinds[0]!r} are there already"
+        return f"parts of the kind {kinds[0]!r} already exist"
     for key, values in _list_keys(task_type):
         for known, theirs in (told for other in others for told in _list_keys(other)):
             both = sorted(values & theirs)
@@ -401,7 +401,8 @@ def read_part(row: Mapping[str, Any]) -> PlannedPart:
             f"The plan of this session cannot be read: {where}: "
             f"{first['msg'].removeprefix('Value error, ').removesuffix('.')}{more}.",
             safe="The session is untouched.",
-            todo="Open it with the version of labapp that recorded it, and with its packages.",
+            todo="Open the session with the version of labapp that recorded it and with the "
+            "same packages.",
         ) from error
 
 
@@ -437,8 +438,8 @@ def task_files() -> tuple[TaskFiles, ...]:
             files = _load_hook(task_type, where)
             if files.label in known:
                 raise BundleError(
-                    f"The task types {known[files.label][1]!r} and {task_type.name!r} both call "
-                    f"their BIDS files task-{files.label}.",
+                    f"The task types {known[files.label][1]!r} and {task_type.name!r} both use "
+                    f"task-{files.label} in the names of their BIDS files.",
                     todo="Uninstall the package of one of them, or ask its authors to rename its "
                     "files.",
                 )
@@ -474,7 +475,7 @@ def _load_hook(task_type: TaskType[Any], where: str) -> Any:
         raise BundleError(
             f"The BIDS files of the task type {task_type.name!r} cannot be loaded from {where}: "
             f"{type(error).__name__}: {error}.",
-            todo="Install a version of its package that fits this labapp.",
+            todo="Install a version of its package that works with this version of labapp.",
         ) from error
 
 
@@ -501,8 +502,8 @@ def _of_kind(kind: str) -> tuple[TaskType[Any], type[PlannedPart]]:
         return _by_kind()[kind]
     except KeyError as error:
         raise SessionError(
-            f"Neither labapp nor an installed package knows parts of the kind {kind!r}.",
+            f"Parts of the kind {kind!r} are unknown to labapp and to the installed packages.",
             safe="What was recorded is untouched.",
-            todo="Install the package that brings it, or open the session with the version of "
-            "labapp that made it.",
+            todo="Install the package that adds this kind, or open the session with the "
+            "version of labapp that recorded it.",
         ) from error

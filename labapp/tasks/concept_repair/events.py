@@ -19,7 +19,7 @@ def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:
     """Why a part has not all of these concepts; empty where it has."""
     count = len(part["repaired"]["concepts"])
     strange = [concept for concept in concepts if not 0 <= concept < count]
-    return f"names concept {strange[0]}, and there are {count}" if strange else ""
+    return f"refers to concept {strange[0]}, but there are only {count}" if strange else ""
 
 
 @kind("concepts.drawn", durable=True, begins=("concept_repair",))
@@ -30,9 +30,9 @@ class ConceptsDrawn(Payload):
     ----------
     picture : its id in the stimulus set.
     model : id of the model.
-    beliefs : how sure the model is of each concept, from 0 (off) to 1 (on).
-    answer : the class for which it takes the picture.
-    probabilities : of the classes, in the order of the plan.
+    beliefs : the model's certainty about each concept, from 0 (off) to 1 (on).
+    answer : the class that the model gives the picture.
+    probabilities : the probabilities of the classes, in the order of the plan.
     """
 
     picture: Word
@@ -49,13 +49,13 @@ class ConceptsShown(Payload):
 
 @kind("concept.chosen", durable=True, of_trial=True)
 class ConceptChosen(Payload):
-    """A change was chosen whose result is foretold before it is shown.
+    """A change was chosen, and its result will be forecast before it is shown.
 
     Attributes
     ----------
-    concept : which one.
-    to : what it becomes: 0 as the model has it, 1 off, 2 on.
-    was : what it is.
+    concept : the concept.
+    to : its new state: 0 as the model has it, 1 off, 2 on.
+    was : its present state.
     device : the input: mouse, keyboard, touch or simulated.
     """
 
@@ -70,7 +70,7 @@ class ConceptChosen(Payload):
 
 @kind("answer.picked", of_trial=True)
 class AnswerPicked(Payload):
-    """The participant says what the model will answer; it can still be picked anew.
+    """The participant picked the model's next answer; another can still be picked.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class AnswerPicked(Payload):
 
 @kind("answer.foretold", durable=True, of_trial=True)
 class AnswerForetold(Payload):
-    """What the model will answer is foretold; the change that was chosen follows.
+    """The forecast of the model's answer is final; the chosen change follows.
 
     Attributes
     ----------
@@ -100,17 +100,17 @@ class AnswerForetold(Payload):
 
 @dataclass(frozen=True)
 class ConceptMoved(Payload):
-    """A concept has another state, and the model answers anew.
+    """A concept has a new state, and the model answers again.
 
     Attributes
     ----------
-    concept : which one.
-    to : what it became: 0 as the model has it, 1 off, 2 on.
-    was : what it was before.
+    concept : the concept.
+    to : its new state: 0 as the model has it, 1 off, 2 on.
+    was : its previous state.
     answer_before : the model's answer before.
     answer_after : its answer now.
-    probabilities : of the classes now, in the order of the plan.
-    device : the input: mouse, keyboard, touch or simulated; plan for a change that is given.
+    probabilities : the new probabilities of the classes, in the order of the plan.
+    device : the input: mouse, keyboard, touch or simulated; plan for a change made by the plan.
     """
 
     concept: Whole
@@ -130,22 +130,22 @@ class ConceptMoved(Payload):
 
 @kind("concept.set", durable=True, of_trial=True)
 class ConceptSet(ConceptMoved):
-    """A concept was set, and the model answers anew."""
+    """A concept was set, and the model answers again."""
 
 
 @kind("concept.undone", durable=True, of_trial=True)
 class ConceptUndone(ConceptMoved):
-    """The last change was taken back: the concept is again what it was before it."""
+    """The last change was undone, and the concept is back in its previous state."""
 
 
 @kind("repair.ended", durable=True, of_trial=True)
 class RepairEnded(Payload):
-    """The picture is over.
+    """The picture is finished.
 
     Attributes
     ----------
     how : done, gave_up, or time_expired at the limit of the picture.
-    answer : the model's answer as it stands.
+    answer : the model's answer at that time.
     """
 
     how: Word
@@ -154,11 +154,11 @@ class RepairEnded(Payload):
 
 @kind("grid.drawn", durable=True, begins=("concept_grid",))
 class GridDrawn(Payload):
-    """The grid is asked for: which concept, when it is set, also changes which other.
+    """The grid begins. It asks which concepts also change another concept when they are set.
 
     Attributes
     ----------
-    model : id of the model that it is about.
+    model : id of the model about which it asks.
     """
 
     model: Word
@@ -171,7 +171,7 @@ class GridShown(Payload):
 
 @kind("grid.ticked", durable=True, of_trial=True)
 class GridTicked(Payload):
-    """A pair was ticked, or its tick was taken away.
+    """A pair was ticked, or its tick was removed.
 
     Attributes
     ----------
@@ -192,11 +192,11 @@ class GridTicked(Payload):
 
 @kind("grid.nothing", durable=True, of_trial=True)
 class GridNothing(Payload):
-    """It was said that no concept changes another when it is set, or no longer said.
+    """The participant ticked, or unticked, that no concept changes another when it is set.
 
     Attributes
     ----------
-    on : whether it is said now.
+    on : whether this is ticked now.
     device : the input: mouse, keyboard, touch or simulated.
     """
 

@@ -223,9 +223,9 @@ class ConceptRepairPart(_OfConcepts):
             if size != 2 * item.rows * classes:
                 raise ValueError(f"{item.photo}: {size / 2:g} answers, not {item.rows} x {classes}")
             if item.given is None and (item.single or item.withheld):
-                raise ValueError(f"{item.photo}: answers to single changes, and no change is given")
+                raise ValueError(f"{item.photo}: answers to single changes, but no change is given")
             if (self.instruction == "foresight") != (item.given is not None):
-                raise ValueError(f"{item.photo}: a change is given where nothing else is changed")
+                raise ValueError(f"{item.photo}: a change is given, but nothing else is changed")
             if item.given is not None and item.given.concept >= concepts:
                 raise ValueError(f"{item.photo}: there is no concept {item.given.concept}")
             if item.truth not in [known.id for known in self.repaired.classes]:

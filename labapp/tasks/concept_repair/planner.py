@@ -84,7 +84,7 @@ class Items(Strict):
     @model_validator(mode="after")
     def _some(self) -> Items:
         if not sum(self.model_dump().values()):
-            raise ValueError("no pictures at all; give at least one number above 0")
+            raise ValueError("no pictures at all; at least one number must be above 0")
         return self
 
 
@@ -329,7 +329,7 @@ class _Draws:
             if listed.picture not in places or listed.concept not in concepts:
                 raise IncompatibleStimuliError(
                     "changes",
-                    f"{changes.file} names the picture {listed.picture!r} and the concept "
+                    f"{changes.file} contains the picture {listed.picture!r} and the concept "
                     f"{listed.concept!r}, but the stimulus set {manifest.id} does not have both",
                     "Draw the file again for this set.",
                 )
@@ -341,7 +341,7 @@ class _Draws:
                     "changes",
                     f"{changes.file} shows the picture {listed.picture!r} of the stimulus set "
                     f"{manifest.id} to {self.planner.participant} more than once, or as an example",
-                    "Draw the file again, because nobody may see a picture twice.",
+                    "Draw the file again, so that nobody sees a picture twice.",
                 )
             item = _item(manifest.photos[place], answers[place], "matched")
             out.append(self._given(item, given))
@@ -396,9 +396,9 @@ class _Draws:
         if not all(class_.concepts for class_ in repaired.classes):
             raise IncompatibleStimuliError(
                 "practice",
-                "perfect switches need classes that say which concepts make them, and those of "
-                f"the stimulus set {repaired.stimuli} do not",
-                "Leave practice out, or give the classes of the set their `concepts`.",
+                "perfect switches need classes that state which concepts define them, but "
+                f"those of the stimulus set {repaired.stimuli} do not",
+                "Leave practice out, or add `concepts` to the classes of the set.",
             )
         rules = rules_of(repaired.concepts, tuple(known.concepts for known in repaired.classes))
         both = interventions.first_overlap(rules)
@@ -406,10 +406,11 @@ class _Draws:
             first, second = (repaired.classes[place].id for place in both)
             raise IncompatibleStimuliError(
                 "practice",
-                "perfect switches need classes of which no state of the concepts makes two, and in "
-                f"the stimulus set {repaired.stimuli} one state makes {first} and {second}",
-                "Leave practice out, or tell these classes apart in the `concepts` of the set: by "
-                "one that is on in one of them and off in the other.",
+                "perfect switches need classes that the concepts distinguish, but in the "
+                f"stimulus set {repaired.stimuli} the same state of the concepts defines "
+                f"{first} and {second}",
+                "Leave practice out, or distinguish these classes in the `concepts` of the "
+                "set, by a concept that is on in one of them and off in the other.",
             )
         rng = conditions.generator(self.planner.seed, *self._purpose("beliefs"))
         out = []
@@ -462,8 +463,8 @@ class _Draws:
             if not manifest.invented:
                 raise IncompatibleStimuliError(
                     "class_names",
-                    f"the names of the stimulus set {manifest.id} are not invented; given to other "
-                    "classes, they would be wrong",
+                    f"the names of the stimulus set {manifest.id} are not invented, so they "
+                    "would be wrong for other classes",
                     "Write class_names: as_listed.",
                 )
             names = self._draw_names(names)
@@ -502,9 +503,9 @@ def _answers(stimuli: StimulusSet) -> Answers:
     if answers.shape not in wanted:
         raise IncompatibleStimuliError(
             "stimuli",
-            f"the answers of the stimulus set {manifest.id} have the shape {answers.shape}, and "
-            f"{wanted[0]} is needed, or {wanted[1]} of single changes",
-            f"Correct it; `labapp stimuli check {stimuli.folder}` names everything.",
+            f"the answers of the stimulus set {manifest.id} have the shape {answers.shape}, but "
+            f"it must be {wanted[0]} or, for single changes, {wanted[1]}",
+            f"Correct it. `labapp stimuli check {stimuli.folder}` lists all errors.",
         )
     return answers
 
@@ -549,17 +550,19 @@ def read_changes(text: str) -> dict[tuple[str, str], tuple[ListedChange, ...]]:
     line."""
     rows = [line.split(",") for line in text.splitlines()]  # no cell has a comma
     if not rows or rows[0] != COLUMNS:
-        raise ValueError(f"line 1: the columns are {', '.join(COLUMNS)}")
+        raise ValueError(f"line 1: the columns must be {', '.join(COLUMNS)}")
     out: dict[tuple[str, str], tuple[ListedChange, ...]] = {}
     for line, row in enumerate(rows[1:], start=2):
         if len(row) != len(COLUMNS):
-            raise ValueError(f"line {line}: {len(row)} cells, and {len(COLUMNS)} are needed")
+            raise ValueError(f"line {line}: {len(row)} cells, but {len(COLUMNS)} are needed")
         stimuli, phase, changes = row
         if (stimuli, phase) in out:
-            raise ValueError(f"line {line}: stimuli and phase of an earlier line")
+            raise ValueError(f"line {line}: the same stimuli and phase as in an earlier line")
         parts = [change.split(":") for change in changes.split()]
         if not parts or any(len(part) != 3 or part[2] not in STATES for part in parts):
-            raise ValueError(f"line {line}: changes are PICTURE:CONCEPT:on or PICTURE:CONCEPT:off")
+            raise ValueError(
+                f"line {line}: changes must have the form PICTURE:CONCEPT:on or PICTURE:CONCEPT:off"
+            )
         out[stimuli, phase] = tuple(ListedChange(at, of, STATES[to]) for at, of, to in parts)
     return out
 
@@ -626,8 +629,8 @@ def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
                 f"{wanted.count} pictures of the kind {wanted.kind!r} are needed, but the set "
                 f"has {fitting or 'none'}{' that are no examples' if examples else ''}; "
                 f"{missing} {'is' if missing == 1 else 'are'} missing, because nobody sees a "
-                "picture twice, and other stages and practice need theirs",
-                "Ask for fewer here or in another stage, or name a larger stimulus set.",
+                "picture twice, and other stages and the practice need pictures, too",
+                "Ask for fewer here or in another stage, or choose a larger stimulus set.",
             )
     return {wanted.kind: drawn for wanted, drawn in own}
 
@@ -814,5 +817,5 @@ def _pairs_at(item: Item, scope: Scope, planner: Planner) -> tuple[check.Referen
         raise IncompatibleStimuliError(
             "examples",
             f"examples of the stimulus set {stimuli.id} cannot be chosen: {error}",
-            "Leave `examples` out, or name another stimulus set.",
+            "Leave `examples` out, or choose another stimulus set.",
         ) from error

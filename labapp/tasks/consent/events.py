@@ -10,13 +10,13 @@ from labapp.record.events.registry import Word, kind
 
 @kind("consent.given", durable=True)
 class ConsentGiven(Agreement):
-    """The participant agreed to take part. Names and drawings are stored apart.
+    """The participant agreed to take part. Names and signatures are stored separately.
 
     Attributes
     ----------
-    document_sha256 : hash of the text that was agreed to.
-    uses : whether they agreed to each use of the data that was asked one by one (audio, transcript,
-        quote, share_audio, video).
+    document_sha256 : hash of the text to which they agreed.
+    uses : whether they agreed to each use of the data that was asked about separately (audio,
+        transcript, quote, share_audio, video).
     """
 
     document_sha256: Word

@@ -63,14 +63,14 @@ class ConsentItem(Item):
             return
         if recording.audio == "required" and items.get("audio") == "optional":
             yield (
-                "consent.items.audio: required, because recording.audio is: nobody can take part "
-                "without being recorded"
+                "consent.items.audio: required, because recording.audio is required, so nobody "
+                "can take part without being recorded"
             )
         heard = [use for use in items if use in ("audio", "transcript", "share_audio")]
         if recording.audio == "off" and heard:
             yield (
-                f"no {heard[0]!r} in consent.items, because recording.audio is off: there is no "
-                "sound"
+                f"no {heard[0]!r} in consent.items, because recording.audio is off and there is "
+                "no sound"
             )
 
 

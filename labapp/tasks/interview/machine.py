@@ -67,8 +67,8 @@ class InterviewItem(Item):
         for language in study.languages if isinstance(guides, dict) else ():
             if language not in guides:
                 yield (
-                    f"an interview with questions in the study's language, {language}; they are "
-                    f"there in {', '.join(guides) or 'none'}"
+                    f"an interview with questions in the study's language, {language}; its "
+                    f"questions are in {', '.join(guides) or 'none'}"
                 )
 
 

@@ -18,8 +18,8 @@ class PhotoDrawn(Payload):
     Attributes
     ----------
     photo : its id in the stimulus set.
-    set : number of its set of photos; 0 for an exercise.
-    truth : the class that it shows.
+    set : number of the set of photos to which it belongs; 0 for an exercise.
+    truth : the true class of the photo.
     prediction : the class that the model gives it.
     """
 
@@ -36,12 +36,13 @@ class PhotoShown(Payload):
 
 @kind("judgement.made", durable=True, of_trial=True)
 class JudgementMade(Payload):
-    """A question about the photo was answered, or its answer changed.
+    """An answer to a question about the photo was given or changed.
 
     Attributes
     ----------
-    question : which one.
-    value : the answer's number; null where it is taken back, as it is when it no longer applies.
+    question : the question.
+    value : the number of the answer; null if the answer was removed, as happens when it no longer
+        applies.
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
 
@@ -56,8 +57,8 @@ class PhotoJudged(Payload):
 
     Attributes
     ----------
-    answers : by question the answer's number.
-    right : of the questions that have a right answer, whether it was given.
+    answers : the number of the answer to each question.
+    right : for each question that has a right answer, whether that answer was given.
     """
 
     answers: dict[str, Whole]
@@ -66,11 +67,11 @@ class PhotoJudged(Payload):
 
 @kind("species.opened", of_trial=True)
 class SpeciesOpened(Payload):
-    """The rows of another class were looked at.
+    """The rows of another class were opened.
 
     Attributes
     ----------
-    option : its place among the options, from 1.
+    option : the position of the class among the options, from 1.
     """
 
     option: Index
@@ -78,18 +79,19 @@ class SpeciesOpened(Payload):
 
 @kind("performance.computed", durable=True)
 class PerformanceComputed(Payload):
-    """What the participant is told of the own performance. Of agreement alone are assigned, ties,
+    """The performance that is shown to the participant. Only agreement tasks have assigned, ties,
     hits and expected_hits.
 
     Attributes
     ----------
-    photos : how many were judged.
-    right : by question the photos with the right answer.
-    assigned : by photo whether it was taken as believed correct: half of them, those with the
-        highest ratings.
-    ties : the photos of the median rating, among which the draw decided.
-    hits : photos assigned as they are.
-    expected_hits : their number without the draw, the mean over all ways to break the ties.
+    photos : the number of photos that were judged.
+    right : the number of photos with the right answer, for each question.
+    assigned : for each photo, whether it was treated as believed correct, which is the half with
+        the highest ratings.
+    ties : the photos with the median rating, which were assigned at random.
+    hits : the number of photos that were assigned correctly.
+    expected_hits : the same number without the random assignment: the mean over all ways of
+        breaking the ties.
     """
 
     photos: Index
@@ -106,7 +108,7 @@ METHOD, TREE = "method", "tree"
 
 @kind("description.opened")
 class DescriptionOpened(Payload):
-    """The participant opened the description of the method, or the picture of the whole tree.
+    """The participant opened the description of the method or the picture of the whole tree.
 
     Attributes
     ----------
@@ -118,7 +120,7 @@ class DescriptionOpened(Payload):
 
 @kind("description.closed")
 class DescriptionClosed(Payload):
-    """The participant closed it.
+    """The participant closed the description or the tree.
 
     Attributes
     ----------
@@ -139,7 +141,8 @@ class Judge(Command):
 
 @dataclass(frozen=True, slots=True)
 class OpenSpecies(Command):
-    """Look at the rows of another class; option: its place among the options, from 1."""
+    """Look at the rows of another class; option: the position of the class among the options, from
+    1."""
 
     option: int
 

@@ -67,7 +67,7 @@ class MethodItem(Item):
     def problems(self, study: FlowOf) -> Iterator[str]:
         judges = any(isinstance(item.task_stages(), JudgingStages) for item in study.items)
         if study.whole and not judges:
-            yield "method only with stages that judge explanations; there are none"
+            yield "method only with stages in which explanations are judged; there are none"
 
 
 class WarmUpItem(Item):
@@ -127,7 +127,7 @@ class JudgingStages(AdaptiveStages, StimulusStages):
     @classmethod
     def _of_predictions(cls, rows: Rows | None, info: ValidationInfo) -> Rows | None:
         if rows is not None and info.data.get("task") != "prototype-agreement":
-            raise ValueError("only for prototype-agreement: elsewhere their order is given")
+            raise ValueError("only for prototype-agreement, because other tasks have a fixed order")
         return rows
 
     @field_validator("marks")
@@ -141,7 +141,9 @@ class JudgingStages(AdaptiveStages, StimulusStages):
     @classmethod
     def _of_heatmaps(cls, labels: bool, info: ValidationInfo) -> bool:
         if labels and info.data.get("task") != "heatmap-distinction":
-            raise ValueError("true only for heatmap-distinction: elsewhere it is the answer")
+            raise ValueError(
+                "true only for heatmap-distinction, because in other tasks it is the answer"
+            )
         return labels
 
 
@@ -166,7 +168,7 @@ def colour_map_of(stages: JudgingStages, scale: Scale | None) -> ColourMap | Non
     if stages.colour_map is not None and stages.colour_map not in suited:
         raise IncompatibleStimuliError(
             "colour_map",
-            f"{stages.colour_map} does not suit heatmaps that are {scale}",
+            f"{stages.colour_map} is not suitable for heatmaps that are {scale}",
             f"Use one of: {', '.join(suited)}.",
         )
     return stages.colour_map or suited[0]
@@ -187,7 +189,7 @@ class Showing:
         except KeyError as error:
             raise StudyError(
                 f"The participant's window has no words in {key!r}.",
-                todo="Add them to the study's participant.yaml, as they are in the English file.",
+                todo="Add them to the study's participant.yaml, as in the English file.",
             ) from error
 
     def explained(self) -> ExplainedModel:
@@ -234,9 +236,9 @@ class Showing:
             if lacking := lacks(self.stages.task, photo, manifest):
                 raise IncompatibleStimuliError(
                     "stimuli",
-                    f"the photo {photo.id} of the stimulus set {manifest.id} has {lacking}, which "
-                    f"{self.stages.task} asks about",
-                    "Use a set made for this task.",
+                    f"the photo {photo.id} of the stimulus set {manifest.id} has {lacking}, "
+                    f"about which {self.stages.task} asks",
+                    "Use a set that was made for this task.",
                 )
         task, order = self.stages.task, self.stages.row_order
         return tuple(plan_photo(task, photo, manifest, shuffle, order) for photo in photos)
@@ -294,8 +296,8 @@ class PhotoAllocation:
             if rule.trials > len(photos):
                 raise IncompatibleStimuliError(
                     "adaptive.trials",
-                    f"found {rule.trials}, and set {number} has {len(photos)} photos",
-                    "Ask for as many at most, or use a larger set.",
+                    f"found {rule.trials}, but set {number} has {len(photos)} photos",
+                    "Ask for no more than that, or use a larger set.",
                 )
             items = {explained.method: tuple(range(1, len(photos) + 1))}
             tracks = plan_tracks(rule, showing.stages.levels(), items, 0)
@@ -381,9 +383,9 @@ def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) ->
         return allocate_photos(near, planner)
     listed = ", ".join(f"{name} = {value}" for name, value in scope.items())
     raise StudyError(
-        f"{planner.loaded.path}: {item.method!r} introduces stages that judge explanations; with "
-        f"{listed or 'this flow'} there are none.",
-        todo="Give the introduction the same only_if as the stages.",
+        f"{planner.loaded.path}: {item.method!r} introduces stages in which explanations are "
+        f"judged, but with {listed or 'this flow'} there are none.",
+        todo="Use the same only_if for the introduction as for the stages.",
     )
 
 

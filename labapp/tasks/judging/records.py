@@ -145,7 +145,8 @@ class PhotoRecord(Attempt):
                 f"In question {self.trial} of {self.part.id!r}, answer {number} was given, but "
                 f"there are only {len(among)}.",
                 safe="It was only read; nothing was changed.",
-                todo="Another program changed or made the journal: leave the session out.",
+                todo="The journal was changed or created by another program, so leave the "
+                "session out.",
             )
         return among[number - 1]
 

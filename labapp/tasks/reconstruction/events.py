@@ -20,14 +20,14 @@ class Activity(Payload):
 
 @kind("trial.drawn", durable=True, begins=("reconstruction",))
 class TrialDrawn(Payload):
-    """The pair of a question was drawn.
+    """The start and target of a question were drawn.
 
     Attributes
     ----------
-    z_start : the slider positions that it begins with, one number per slider.
+    z_start : the slider positions at the start, one number per slider.
     z_target : the slider positions of the target.
-    redrawn : how many pairs were drawn for the question before this one. They would have been
-        solved before the first move, and nobody saw them.
+    redrawn : the number of pairs that were drawn for the question and discarded before this one,
+        because they would have been solved before the first move. Nobody saw them.
     """
 
     z_start: tuple[float, ...]
@@ -41,7 +41,7 @@ class TrialDrawn(Payload):
 @kind("trial.started", durable=True, of_trial=True)
 class TrialStarted(TargetShown):
     """The question is on the screen; its time runs from here. A pair that is solved before the
-    first move is drawn again; where that cannot be, it is marked and does not count.
+    first move is replaced; if this is impossible, the question is marked and does not count.
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class DialMoved(Activity, DialTurned):
 
     Attributes
     ----------
-    z_seq : counts the changes of a question, from 1.
-    dimension : which slider, from 0.
-    value : where it stands; of a discrete dimension its index.
+    z_seq : the number of the change in the question, from 1.
+    dimension : the number of the slider, from 0.
+    value : its new value; for a discrete dimension, the index of the value.
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
 
@@ -81,11 +81,11 @@ class DialMoved(Activity, DialTurned):
 
 @kind("dial.selected", of_trial=True)
 class DialSelected(Activity):
-    """A slider was grabbed (pressed, or reached by keyboard).
+    """A slider was grabbed (pressed, or reached with the keyboard).
 
     Attributes
     ----------
-    dimension : which slider, from 0.
+    dimension : the number of the slider, from 0.
     device : the input: mouse, keyboard, wheel, touch or simulated.
     """
 
@@ -102,7 +102,7 @@ class PictureDecoded(Comparison):
 
     Attributes
     ----------
-    z_seq : the change of a slider that led to it, see dial.moved.
+    z_seq : the number of the slider change that led to it (see dial.moved).
     error_sum, error_mean : sum and mean over pixels of squared differences between picture and
         target.
     """
@@ -119,9 +119,9 @@ class TrialSolved(Payload):
 
     Attributes
     ----------
-    z_seq : the change of a slider that led to it, see dial.moved.
+    z_seq : the number of the slider change that led to it (see dial.moved).
     z : the slider positions, one number per slider.
-    alignment : of its picture and the target, 0-1.
+    alignment : the alignment of its picture with the target, from 0 to 1.
     """
 
     z_seq: Index
@@ -134,13 +134,14 @@ class TrialSolved(Payload):
 
 @kind("alignment.marked", durable=True, of_trial=True)
 class AlignmentMarked(Activity):
-    """The participant of a calibration said how near the pictures are.
+    """In a calibration, the participant marked how close the pictures are.
 
     Attributes
     ----------
     mark : far (far away) or close (close enough).
-    z_seq : the change of a slider that led to the picture then on the screen, see dial.moved.
-    alignment : of that picture and the target, 0-1.
+    z_seq : the number of the slider change that led to the picture on the screen at that time (see
+        dial.moved).
+    alignment : the alignment of that picture with the target, from 0 to 1.
     """
 
     mark: Word
@@ -162,12 +163,12 @@ class OverlayToggled(Activity):
 
 @kind("label.edited", durable=True, of_trial=True)
 class LabelEdited(Activity):
-    """The participant renamed a slider; kept within the stage.
+    """The participant renamed a slider; the name applies within the stage.
 
     Attributes
     ----------
-    dimension : which slider, from 0.
-    text : its name from here on.
+    dimension : the number of the slider, from 0.
+    text : the new name.
     """
 
     dimension: Index
@@ -195,9 +196,9 @@ class TutorialDialMoved(DialTurned):
 
     Attributes
     ----------
-    box : which box, from 0.
-    dimension : which of its sliders, from 0.
-    value : where it stands; of a discrete dimension its index.
+    box : the number of the box, from 0.
+    dimension : the number of the slider in the box, from 0.
+    value : its new value; for a discrete dimension, the index of the value.
     """
 
     box: Index

@@ -229,7 +229,7 @@ class Stages(RepresentationStages):
     def _no_target(cls, marks: bool, info: ValidationInfo) -> bool:
         if marks and info.data.get("target_alignment") is not None:
             raise ValueError(
-                "true only without target_alignment: a calibration has no target that is reached"
+                "true only without target_alignment, because a calibration has no target to reach"
             )
         return marks
 

@@ -20,14 +20,14 @@ class QuestionDrawn(Payload):
 
     Attributes
     ----------
-    dimension : which slider it is about, from 0.
+    dimension : the number of the slider about which it asks, from 0.
     regime : low, medium or high; empty for a discrete dimension.
-    value : to which the dimension is set in the picture.
+    value : the value of the dimension in the picture.
     z : the slider positions of the picture, one number per slider.
     correct : the right choice, from 0.
     bounds : the values between which low, medium and high are drawn; empty for a discrete
         dimension.
-    examples : slider positions of the pictures beside it, in rows.
+    examples : slider positions of the pictures next to it, in rows.
     """
 
     dimension: Index
@@ -53,7 +53,7 @@ class ExamplesRedrawn(Payload):
 
     Attributes
     ----------
-    number : counts from 1 in a question.
+    number : the number of the request in the question, from 1.
     examples : slider positions of the pictures, in rows.
     """
 
@@ -63,11 +63,11 @@ class ExamplesRedrawn(Payload):
 
 @kind("choice.made", durable=True, of_trial=True)
 class ChoiceMade(Payload):
-    """A choice was taken or changed.
+    """A choice was made or changed.
 
     Attributes
     ----------
-    choice : which one, from 0.
+    choice : the number of the choice, from 0.
     device : the input: mouse, keyboard, touch or simulated.
     """
 
@@ -93,11 +93,12 @@ class RatingMade(Payload):
 
 @kind("answer.given", durable=True, of_trial=True)
 class AnswerGiven(Payload):
-    """The participant handed in choice and ratings and was told the right choice; they are final.
+    """The participant submitted the choice and the ratings, which are now final, and the right
+    choice was shown.
 
     Attributes
     ----------
-    choice : which one, from 0.
+    choice : the number of the choice, from 0.
     correct : whether it is the right one.
     confidence : "I'm confident I'm right", 1 to 5.
     understanding : "The dial makes sense", 1 to 5.

@@ -75,14 +75,14 @@ def track_dials(
     discrete = [number for number in asked if isinstance(space.dimensions[number], Discrete)]
     if discrete and len(levels) > 1:
         raise StudyError(
-            f"Slider {min(discrete) + 1} has single values, which lie no nearer to each other at "
-            "another of the `spreads`.",
+            f"Slider {min(discrete) + 1} has discrete values, whose distances do not change "
+            "with `spreads`.",
             todo="Use the rule criterion without spreads, or models whose sliders are continuous.",
         )
 
     def refuse(key: str, what: str) -> StudyError:
         return StudyError(
-            f"adaptive.{key}: {what}.", todo="Declare another guess, lapse or target."
+            f"adaptive.{key}: {what}.", todo="Declare a different guess, lapse or target."
         )
 
     spelt = spell_out(rule, levels, len(REGIMES), refuse)
@@ -275,7 +275,7 @@ class SingleDimensionStages(AdaptiveStages, RepresentationStages):
     @model_validator(mode="after")
     def _for_a_rule(self) -> SingleDimensionStages:
         if self.spreads and self.adaptive is None:
-            raise faults_at({("spreads",): "found spreads; allowed: with `adaptive`"})
+            raise faults_at({("spreads",): "found spreads; allowed: only with `adaptive`"})
         return self
 
     @property

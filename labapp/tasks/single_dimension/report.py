@@ -44,8 +44,11 @@ class SingleDimensionReport(TaskReport[None]):
         "exemplars",
     }
     tasks = tuple(activities)
-    thresholds = ASKED.level
+    thresholds = ASKED.unit
     definitions = DEFINITIONS
+
+    def methods(self, study: ReportedStudy, findings: None) -> Iterator[str]:
+        yield from track_sections.methods(ASKED, study.counted)
 
     def sections(self, study: ReportedStudy, findings: None) -> Iterator[Html]:
         trials = study.counted.trials

@@ -11,7 +11,7 @@ from labapp.record.events.registry import Identifying, Payload, Word, kind
 
 @kind("survey.shown", durable=True)
 class SurveyShown(Payload):
-    """The page with the way to the lab's survey came up.
+    """The page that leads to the lab's survey appeared.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class SurveyOpened(Payload):
 
 @kind("survey.returned", durable=True)
 class SurveyReturned(Payload):
-    """The participant is back from the survey, and the session continues.
+    """The participant has returned from the survey, and the session continues.
 
     Attributes
     ----------
-    by : who said so: participant or moderator.
+    by : who reported this: participant or moderator.
     """
 
     by: Word

@@ -108,13 +108,15 @@ class SurveyItem(Item):
         if not link.isascii() or not link.isprintable() or " " in link:
             raise ValueError("a link without spaces and letters like ü; copy it from the browser")
         if nearly := texts.near_names(link):
-            raise ValueError(f"names in braces such as {{participant}}; {nearly[0]!r} is none")
+            raise ValueError(
+                f"names in braces such as {{participant}}; {nearly[0]!r} is not one of them"
+            )
         try:
             parts = urlsplit(link)
         except ValueError as error:
-            raise ValueError("a link that begins with https:// and a server's name") from error
+            raise ValueError("a link that begins with https:// and the name of a server") from error
         if parts.scheme not in ("https", "http") or not parts.netloc or "{" in parts.netloc:
-            raise ValueError("a link that begins with https:// and a server's name")
+            raise ValueError("a link that begins with https:// and the name of a server")
         named = "participant" in texts.names(link)
         if info.data.get("anonymous") and named:
             raise ValueError("a link without {participant}, because `anonymous` is true")

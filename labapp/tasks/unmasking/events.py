@@ -20,14 +20,14 @@ class StimulusDrawn(Payload):
 
     Attributes
     ----------
-    sequence : its image and method, counted from 1 in the part.
-    mask : its place in the sequence, from 1.
+    sequence : number of the sequence (an image and a method) in the part, from 1.
+    mask : position of the mask in the sequence, from 1.
     image : id of the picture in the stimulus set.
     method : id of the explanation method whose pixels are shown.
-    percent : of the pixels that are shown.
-    truth : the class that the picture shows.
-    prediction : the class that the model gives the whole picture.
-    due_ns : session time at which it is to appear, after the blank.
+    percent : the percentage of pixels that are shown.
+    truth : the true class of the picture.
+    prediction : the class that the model predicts for the whole picture.
+    due_ns : session time at which it should appear, after the blank.
     """
 
     sequence: Number
@@ -47,13 +47,12 @@ class StimulusShown(Payload):
     Attributes
     ----------
     painted_ns : session time of the first painted frame.
-    shown_by : what says so: `frame`, the window system confirmed the frame; `flush`, it was handed
-        to the window system; `simulated`.
-    refresh_ms : the display's refresh interval in milliseconds; null where it says none.
-    side_px : the longer side of the picture in the display's own pixels; null where nothing was
-        drawn.
-    too_small : whether the window had less room for it than the study says; null where that was not
-        looked at.
+    shown_by : how this time was determined: `frame`, the window system confirmed the frame;
+        `flush`, the picture was handed to the window system; `simulated`.
+    refresh_ms : the display's refresh interval in milliseconds; null if it is unknown.
+    side_px : the longer side of the picture in the display's own pixels; null if nothing was drawn.
+    too_small : whether the window was too small for the size set in the study; null if this was not
+        checked.
     """
 
     painted_ns: Whole
@@ -65,15 +64,15 @@ class StimulusShown(Payload):
 
 @kind("response.given", durable=True, of_trial=True)
 class ResponseGiven(Payload):
-    """The participant said what the stimulus shows.
+    """The participant answered what the stimulus shows.
 
     Attributes
     ----------
-    response : the button from 1, whose class the plan has; 0 for "I don't know".
+    response : the number of the button, from 1, whose class is in the plan; 0 for "I don't know".
     device : the input: mouse, keyboard, touch or simulated.
     input_ns : session time of the input event's own time stamp.
-    timed_by : `event`, that stamp; `arrival`, when the program got it, where the stamp cannot be
-        trusted; `simulated`.
+    timed_by : `event`, by that stamp; `arrival`, by when the program received it, if the stamp
+        cannot be trusted; `simulated`.
     """
 
     response: Whole

@@ -116,7 +116,7 @@ class UnmaskingPart(TrialsPart):
         shared = self.unmasked
         for sequence in self.sequences:
             if sequence.method not in shared.methods:
-                raise ValueError(f"{sequence.method!r} is none of the methods")
+                raise ValueError(f"{sequence.method!r} is not one of the methods")
             for name in (sequence.truth, sequence.prediction):
                 if name not in shared.classes:
                     raise ValueError(f"{name!r} is not one of the classes")

@@ -59,7 +59,9 @@ class MaskSizes(Strict):
     @model_validator(mode="after")
     def _distinct(self) -> MaskSizes:
         if self.largest <= self.smallest and self.count > 1:
-            raise ValueError(f"largest is {self.largest:g}; more than {self.smallest:g} is needed")
+            raise ValueError(
+                f"largest is {self.largest:g}, but it must be more than {self.smallest:g}"
+            )
         masked_pictures.sizes(self.smallest, self.largest, self.count)
         return self
 
@@ -138,7 +140,7 @@ class UnmaskingStages(AdaptiveStages, StimulusStages):
     @model_validator(mode="after")
     def _of_an_example(self) -> UnmaskingStages:
         if self.example_method is not None and self.example is None:
-            raise ValueError("example_method only with an example; name its text too")
+            raise ValueError("example_method only with an example; give its text, too")
         return self
 
     def levels(self) -> tuple[float, ...]:
@@ -147,7 +149,9 @@ class UnmaskingStages(AdaptiveStages, StimulusStages):
     @model_validator(mode="after")
     def _without_breaks(self) -> UnmaskingStages:
         if self.adaptive is not None and self.breaks is not None:
-            what = "found breaks in an adaptive stage, of which nobody knows how many sequences it "
+            what = (
+                "found breaks in an adaptive stage, for which it is unknown how many sequences it "
+            )
             what += "has; allowed: two stages and a break between them"
             raise faults_at({("breaks",): what})
         return self
@@ -290,7 +294,7 @@ class UnmaskingStage:
         rule = self.stages.adaptive
         if rule is None:
             return None
-        todo = "Declare another guess, lapse or target."
+        todo = "Declare a different guess, lapse or target."
         return spell_out(
             rule,
             self.unmasked.percents,
@@ -404,7 +408,7 @@ def _example(
         raise IncompatibleStimuliError(
             "example",
             f"the stimulus set {manifest.id} has no correct_example to show",
-            "Give it one, or leave the example out.",
+            "Add one, or leave the example out.",
         )
     method = stages.example_method or next(iter(methods))
     known = [each.id for each in manifest.methods]
@@ -426,9 +430,9 @@ def _grid(stimulus_set: StimulusSet, scored: Iterable[tuple[Photo, str]]) -> tup
         (size, first), (other, second) = list(grids.items())[:2]
         raise IncompatibleStimuliError(
             "stimuli",
-            f"scores of the stimulus set {stimulus_set.id} differ in size: {first} has {size[1]} x "
-            f"{size[0]} and {second} {other[1]} x {other[0]}",
-            "Make the set again, with scores of one size.",
+            f"the scores of the stimulus set {stimulus_set.id} differ in size: {first} has "
+            f"{size[1]} x {size[0]}, but {second} has {other[1]} x {other[0]}",
+            "Create the set again, with scores of the same size.",
         )
     return next(iter(grids))
 
@@ -445,7 +449,7 @@ def _make_unmasked(
         level = masked_pictures.level(stages.fill, manifest.mean_level)
     except ValueError as error:
         raise IncompatibleStimuliError(
-            "fill", str(error), "Name another fill, or give the set its mean."
+            "fill", str(error), "Choose another fill, or add the mean to the set."
         ) from error
     return Unmasked(
         stimuli=manifest.id,
@@ -477,8 +481,8 @@ def _buttons(
     if unclear := [name for name in labels if not name or labels.count(name) > 1]:
         raise IncompatibleStimuliError(
             "class_names",
-            f"{unclear[0]!r} does not distinguish a button from the others",
-            "Give every class a name of its own.",
+            f"{unclear[0]!r} does not distinguish one button from the others",
+            "Give every class a different name.",
         )
     ordered = list(names.items())
     if turned:
@@ -496,17 +500,17 @@ def _keys(stages: UnmaskingStages, wanted: int) -> tuple[str, ...]:
         if wanted > 10:
             raise IncompatibleStimuliError(
                 "keys",
-                f"{wanted} buttons are more than there are digits",
-                'Name a key for each class, and last the one for "I don\'t know".',
+                f"there are {wanted} buttons, which is more than there are digits",
+                'Give a key for each class, followed by the one for "I don\'t know".',
             )
         return ("F", "J", "Space") if wanted == 3 else (*map(str, range(1, wanted)), "0")
     keys = tuple(_key(key) for key in stages.keys)
     if len(keys) != wanted or len(set(keys)) != len(keys):
         raise IncompatibleStimuliError(
             "keys",
-            f'{wanted} different keys are needed, one a class and the last for "I don\'t know"; '
-            f"found {', '.join(stages.keys)}",
-            "Name as many keys as there are buttons, each once.",
+            f"{wanted} different keys are needed, one per class and the last one for "
+            f'"I don\'t know"; found {", ".join(stages.keys)}',
+            "Give as many keys as there are buttons, each only once.",
         )
     return keys
 
@@ -519,6 +523,6 @@ def _key(text: str) -> str:
         return named
     raise IncompatibleStimuliError(
         "keys",
-        f"{text!r} is not a key for a button",
+        f"{text!r} cannot be used as the key of a button",
         f"Use letters, digits, or one of: {', '.join(NAMED_KEYS)}.",
     )

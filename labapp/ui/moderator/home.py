@@ -8,7 +8,7 @@ Also the checklist, with the controls that make its rows green, and Start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import ceil
@@ -278,11 +278,15 @@ class HomeView(QWidget):
         return self.session.participant.text().strip(), self.session.session_label
 
     def set_plan(
-        self, parts: Sequence[PlannedPart], problem: str = "", *, drawn: Sequence[str] = ()
+        self,
+        parts: Sequence[PlannedPart],
+        problem: str = "",
+        *,
+        drawn: Sequence[str] = (),
+        label: Callable[[str], str] = str,
     ) -> None:
-        """The plan realised for the participant that is typed; problem: why there is none; drawn:
-        the conditions of it that would be drawn now."""
-        self.session.set_plan(parts, problem, drawn)
+        """The plan realised for the participant that is typed; see `SessionCard.set_plan`."""
+        self.session.set_plan(parts, problem, drawn, label)
         self.study.set_plan(parts, problem)
         self._judge()
 

@@ -627,6 +627,7 @@ class SessionCard(bits.Card):
         self._refused: Mapping[str, str] = {}
         self._visits = checklist.ANY_VISIT
         self._drawn: Sequence[str] = ()
+        self._label: Callable[[str], str] = str
         self._parts: Sequence[PlannedPart] = ()
         self._problem = ""
         self._proposed = ""
@@ -723,11 +724,16 @@ class SessionCard(bits.Card):
         self._show_verdict()
 
     def set_plan(
-        self, parts: Sequence[PlannedPart], problem: str = "", drawn: Sequence[str] = ()
+        self,
+        parts: Sequence[PlannedPart],
+        problem: str = "",
+        drawn: Sequence[str] = (),
+        label: Callable[[str], str] = str,
     ) -> None:
         """The plan realised for the participant; problem: why there is none; drawn: its conditions,
-        which are only reserved when the session starts."""
-        self._parts, self._problem, self._drawn = parts, problem, drawn
+        which are only reserved when the session starts; label: puts the study's labels in the place
+        of names."""
+        self._parts, self._problem, self._drawn, self._label = parts, problem, drawn, label
         self._show_order()
 
     def participant_row(self) -> ChecklistRow:
@@ -796,8 +802,10 @@ class SessionCard(bits.Card):
             text = counted(len(stages), "sessions.stages_hidden")
         else:
             text = "  →  ".join(
-                f"{part.number}{NO_BREAK}{words_of(part).subject(part)}" for part in stages.values()
+                f"{part.number}{NO_BREAK}{self._label(words_of(part).subject(part))}"
+                for part in stages.values()
             )
             if self._drawn:
-                text += "\n" + tr("sessions.drawn", conditions=", ".join(self._drawn))
+                drawn = ", ".join(map(self._label, self._drawn))
+                text += "\n" + tr("sessions.drawn", conditions=drawn)
         bits.set_text(self.order, text or tr("sessions.no_stages"))

@@ -594,7 +594,7 @@ def write_still(
                 durable.take_name(draft, path)
         except OSError as error:
             raise LabappError(
-                f"{path} cannot be written ({error.strerror or error}).",
+                f"{path} could not be written ({error.strerror or error}).",
                 todo="Free some space, or choose another place.",
             ) from error
         return history.problems

@@ -414,14 +414,14 @@ def parse_stroke(text: str) -> Stroke:
     """A key as it is written in a file. Raises ValueError, which says what is allowed."""
     sequence = QKeySequence.fromString(text, QKeySequence.SequenceFormat.PortableText)
     if sequence.count() != 1 or sequence[0].key() == Qt.Key.Key_unknown:  # type: ignore[index]
-        raise ValueError("a key such as Space, Left, Ctrl+R or a sign")
+        raise ValueError("a key such as Space, Left, Ctrl+R or a symbol")
     combination = sequence[0]  # type: ignore[index]
     key, modifiers = combination.key(), combination.keyboardModifiers()
     stroke = stroke_of(key, modifiers)
     if modifiers & _MODIFIERS.ShiftModifier and not stroke.modifiers & (
         _MODIFIERS.ShiftModifier.value
     ):
-        raise ValueError("the sign itself that Shift makes of this key, such as < or ?")
+        raise ValueError("the symbol that this key produces with Shift, such as < or ?")
     return stroke
 
 
@@ -560,7 +560,10 @@ def _strokes(
             continue
         if stroke.belongs_to_codes or (section == "text" and stroke.typed):
             owner = "the text that is typed" if section == "text" else "codes"
-            what = f"found {key!r}, which belongs to {owner}; allowed: signs, or with Ctrl or Alt"
+            what = (
+                f"found {key!r}, which belongs to {owner}; allowed: symbols, or keys with "
+                "Ctrl or Alt"
+            )
             problems.append(_problem(located, (*at, place), what))
             continue
         result.append(stroke)
@@ -582,7 +585,7 @@ def _clashes(located: Located, strokes: Strokes) -> Iterator[Problem]:
                     at = next((o for o in ((part, action), other) if o in located.lines), other)
                     named = other if at == (part, action) else (part, action)
                     what = f"{stroke.text()} is also the key of {'.'.join(named)}"
-                    yield _problem(located, at, f"{what}; give one of them another key")
+                    yield _problem(located, at, f"{what}; give one of them a different key")
 
 
 def _problem(located: Located, at: tuple[str | int, ...], what: str) -> Problem:

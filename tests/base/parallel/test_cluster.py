@@ -183,6 +183,6 @@ def test_a_scheduler_that_is_gone_is_told_without_a_traceback(
             made.close()
             waiting.result()
 
-    with pytest.raises(SetupError, match=r"The Dask scheduler at .* is gone"):
+    with pytest.raises(SetupError, match=r"The connection to the Dask scheduler at .* was lost"):
         cut_off()
     assert "Traceback" not in capsys.readouterr().err

@@ -63,7 +63,7 @@ def test_what_a_writer_of_csv_wrote_comes_back(
     [
         ("a,b\n1,2\n3,4,5\n", "line 3 has 3 cells, and line 1 has 2"),
         ("a,b\n\n1\n", "line 3 has 1 cells, and line 1 has 2"),
-        ('a,b\n1,"two\n3,4\n', "line 2 begins a quoted cell that never ends"),
+        ('a,b\n1,"two\n3,4\n', "line 2 begins a quoted cell that is never closed"),
         ('a,b\n1,"t"wo\n', "line 2 is not CSV"),
         ("", "it is empty"),
         (" , \n\n", "it is empty"),

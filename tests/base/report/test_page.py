@@ -20,7 +20,7 @@ from labapp.analysis.analyze import report
 from labapp.analysis.snapshots import get_attached
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.task_report import Findings
-from labapp.base import resources
+from labapp.base import resources, translations
 from labapp.base.errors import SetupError
 from labapp.base.figure_style import STYLE
 from labapp.base.report import kit
@@ -136,6 +136,12 @@ def test_every_language_has_every_sentence_with_the_same_values() -> None:
     assert catalogue("fr") == {}
 
 
+def test_no_id_of_a_sentence_is_a_word_of_the_report() -> None:
+    """A table of words may have ids, too: the word would be taken as the sentence."""
+    words = translations.load(resources.assets() / "texts/de/report.yaml", "the report", "", ())
+    assert words.keys() & catalogue(ENGLISH).keys() == set()
+
+
 def rounded(text: str) -> Iterator[float]:
     for number in re.findall(r"[−-]?\d[\d,]*(?:\.\d+)?|[−-]?\.\d+", text):
         yield float(number.replace(",", "").replace("−", "-"))
@@ -193,7 +199,7 @@ def test_a_language_without_a_sentence_has_it_in_english_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("template", "told"),
     [
-        ("{{ tests }}", "there is no tests"),
+        ("{{ tests }}", "no value called tests"),
         ("{% if %}", "line 1"),
         ("{{ letter|shout }}", "No filter named 'shout'"),
     ],
@@ -242,6 +248,7 @@ def german() -> Translation:
         ("12 sessions", "12 Sitzungen"),
         ("twelve sessions", "twelve sessions"),
         ("1,234.5", "1.234,5"),
+        ("30.5 % [22.5, 1,139.2]", "30,5 % [22,5; 1.139,2]"),
         ("0.54 ± 1.2", "0,54 ± 1,2"),
         ("median 3.25, n = 1,200", "Median 3,25, n = 1.200"),
         (

@@ -256,7 +256,7 @@ def test_where_u_alpha_is_undefined_it_says_why() -> None:
     everything = unit_alpha([Continuum(0, 10, ((Span(0, 10, "x"),), (Span(0, 10, "x"),)))])
     assert everything.value is None
     assert "the same value" in everything.reason
-    assert unit_alpha([Continuum(0, 10, ((Span(0, 1, "x"),),))]).reason == "there is one rater only"
+    assert unit_alpha([Continuum(0, 10, ((Span(0, 1, "x"),),))]).reason == "there is only one rater"
 
 
 @pytest.mark.parametrize(
@@ -384,8 +384,8 @@ def test_a_unit_that_only_one_rater_coded_is_not_compared() -> None:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([], "there is one rater only"),
-        ([["a"]], "there is one rater only"),
+        ([], "there is only one rater"),
+        ([["a"]], "there is only one rater"),
         ([["a", None]], "there is no unit that two raters coded"),
         ([["a", "b", "a"]], "it compares two raters, but there are 3"),
     ],
@@ -409,9 +409,9 @@ def test_one_code_against_the_rest() -> None:
 
 
 def test_what_is_not_of_the_scale_is_refused() -> None:
-    with pytest.raises(ValueError, match="'c' is not of the scale"):
+    with pytest.raises(ValueError, match="'c' is not on the scale"):
         ratings_of([["a", "c"]], categories=["a", "b"])
-    with pytest.raises(ValueError, match="of each rater"):
+    with pytest.raises(ValueError, match="from each rater"):
         ratings_of([["a", "c"], ["a"]])
 
 

@@ -79,16 +79,16 @@ def test_whatever_a_program_made_of_it(tmp_path: Path, content: bytes) -> None:
     [
         ("", "it is empty"),
         ("\n\n", "it is empty"),
-        ("unit,A,B\n", "no unit below"),
-        ("unit,A\nu1,x\n", "one rater only"),
-        ("unit\nu1\n", "no column of a rater"),
+        ("unit,A,B\n", "no units below"),
+        ("unit,A\nu1,x\n", "only one rater"),
+        ("unit\nu1\n", "no column for a rater"),
         ("unit,A,B\nu1,x,y\nu2,x\n", "line 3 has 2 cells, and line 1 has 3"),
         ("unit,A,B\nu1,x,y,z\n", "line 2 has 4 cells, and line 1 has 3"),
         ("unit,A,A\nu1,x,y\n", "two columns are called “A”"),
         ("unit,A,,B\nu1,x,y,z\n", "column 3 has no name"),
         ("unit,A,B\nu1,x,y\nu1,y,x\n", "“u1” is in line 2 and in line 3"),
-        ("unit,A,B\n,x,y\n", "line 2 names no unit"),
-        ('unit,A,B\nu1,"x,y\n', "line 2 begins a quoted cell that never ends"),
+        ("unit,A,B\n,x,y\n", "line 2 does not name a unit"),
+        ('unit,A,B\nu1,"x,y\n', "line 2 begins a quoted cell that is never closed"),
         (b"PK\3\4", "a workbook of a spreadsheet program"),
         (TEXT.encode("utf-16-le"), "not text in UTF-8"),
         (b"unit,A,B\nu1,\x81,\x8d\n", "not text in UTF-8"),
@@ -226,7 +226,7 @@ def test_a_line_a_rating_is_turned_into_a_line_a_unit(tmp_path: Path, names: str
 def test_an_index_is_no_code_to_measure(tmp_path: Path, first: int, separator: str) -> None:
     rows = [["", "z1", "z2"], *([str(first + n), f"{n}.5", f"{n % 2}"] for n in range(5))]
     path = saved_table(tmp_path, "\n".join(separator.join(row) for row in rows))
-    with pytest.raises(MetricError, match="first column has no name and counts the rows"):
+    with pytest.raises(MetricError, match="first column has no name and only numbers the rows"):
         scores.read(path, "c")
     rows[1][0] = "7"
     path.write_text("\n".join(separator.join(row) for row in rows))

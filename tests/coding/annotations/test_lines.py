@@ -141,8 +141,8 @@ def test_a_line_that_was_cut_off_is_left_out(lines: tuple[Line, ...], data: st.D
         (b"", "damaged"),
         (b"[]", "its keys are not those of a line"),
         (b'{"body":{}}', "its keys are not those of a line"),
-        (b'{"body":[],"kind":"a","seq":1,"sum":"","utc":"","v":1}', "of another type"),
-        (b'{"body":{},"kind":"a","seq":true,"sum":"","utc":"","v":1}', "of another type"),
+        (b'{"body":[],"kind":"a","seq":1,"sum":"","utc":"","v":1}', "has the wrong type"),
+        (b'{"body":{},"kind":"a","seq":true,"sum":"","utc":"","v":1}', "has the wrong type"),
         (b'{"body":{},"kind":"a","seq":1,"sum":"","utc":"","v":1}', "was changed"),
         (b"[" * 100, "damaged"),
         (b" " * (LONGEST + 1), "longer than"),
@@ -163,7 +163,7 @@ def test_a_line_written_otherwise_is_told_from_a_changed_one() -> None:
 def test_a_missing_and_a_doubled_line_are_found() -> None:
     first, second, third = (encode(Line(n, at(n), "a", 1, {})) + b"\n" for n in (1, 2, 3))
     assert [str(p) for p in parse(first + third).problems] == [
-        "line 2: it has the number 3, and 2 was due"
+        "line 2: it has the number 3, but 2 was expected"
     ]
     assert [p.line for p in parse(first + second + second + third).problems] == [3]
     early = encode(Line(2, at(0), "a", 1, {})) + b"\n"
@@ -400,7 +400,7 @@ def test_sound_that_was_changed_is_refused(frozen: Path, book: Codebook) -> None
 def test_a_file_under_another_name_is_refused(frozen: Path, book: Codebook) -> None:
     store.open_marks(frozen, "anna", book).close()
     rater_file(frozen, "anna").rename(rater_file(frozen, "ben"))
-    with pytest.raises(AnnotationError, match="those of anna"):
+    with pytest.raises(AnnotationError, match="made by anna"):
         store.open_marks(frozen, "ben", book)
 
 

@@ -284,7 +284,7 @@ def test_a_withdrawal_names_the_pack_and_takes_no_marks_in(
 
 
 def test_nobody_gets_a_pack_of_nothing(session: Path, tmp_path: Path) -> None:
-    with pytest.raises(AnnotationError, match="cleo is assigned to nothing"):
+    with pytest.raises(AnnotationError, match="Nothing in golden is assigned to cleo"):
         make_pack(session.parent, "cleo", tmp_path / "cleo.zip")
     assert not (tmp_path / "cleo.zip").exists()
 
@@ -506,17 +506,15 @@ def test_a_file_that_nobody_knows_is_named(session_verifying: Path) -> None:
     (annotations_folder(session_verifying) / "more.csv").write_text("a")
     (session_verifying.parent / "annotations" / "notes.txt").write_text("b")
     problems = verify_annotations(session_verifying.parent).problems
-    assert [problem.rsplit(": ", 1)[-1] for problem in problems] == [
-        "labapp knows no such file"
-    ] * 2
+    assert [problem.rsplit(": ", 1)[-1] for problem in problems] == ["unknown file"] * 2
 
 
 def test_a_lost_codebook_is_named(session_verifying: Path) -> None:
     for path in codebook_versions(session_verifying.parent).glob("*.yaml"):
         path.unlink()
     problem, anchored = verify_annotations(session_verifying).problems
-    assert "2 marks were given by a codebook that is not there" in problem
-    assert ".yaml: it is gone; it had" in anchored
+    assert "2 marks were made with a codebook that is missing" in problem
+    assert ".yaml: it no longer exists; it had" in anchored
 
 
 def test_annotations_without_their_session_are_named(session_verifying: Path) -> None:
@@ -532,8 +530,8 @@ def test_marks_of_units_that_are_gone_are_a_remark(session_verifying: Path) -> N
     report = verify_annotations(session_verifying)
     assert report.ok
     assert len(report.remarks) == 2
-    assert "1 marks are of units that were split" in report.remarks[0]
-    assert "1 texts are of units that are gone" in report.remarks[1]
+    assert "1 marks belong to units that were split" in report.remarks[0]
+    assert "1 texts belong to units that no longer exist" in report.remarks[1]
 
 
 def test_marks_by_an_older_definition_are_a_remark(session_verifying: Path) -> None:
@@ -545,7 +543,7 @@ def test_marks_by_an_older_definition_are_a_remark(session_verifying: Path) -> N
     with store.open_marks(session_verifying, "anna", codebooks.read(newer)):
         pass
     (remark,) = verify_annotations(session_verifying).remarks
-    assert "1 marks were given by an older definition" in remark
+    assert "1 marks were made under an older definition" in remark
 
 
 @pytest.mark.parametrize(

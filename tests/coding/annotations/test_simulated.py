@@ -174,7 +174,7 @@ def test_units_that_nobody_looked_at_are_changed_by_anybody(tmp_path: Path) -> N
 
 def test_silence_and_no_sound_are_told(tmp_path: Path) -> None:
     silent = sounding_session(tmp_path / "a", Take(np.zeros(5 * RATE, np.int16)), end_s=20.0)
-    with pytest.raises(AnnotationError, match="No speech was heard"):
+    with pytest.raises(AnnotationError, match="No speech was detected"):
         segment_session(silent, "anna")
     assert not (silent.parent / "annotations").exists(), "nothing was begun"
     without = sounding_session(tmp_path / "b", end_s=20.0)

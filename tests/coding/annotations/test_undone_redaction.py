@@ -208,7 +208,7 @@ def test_redacting_again_writes_it_down_again(session: Path, tmp_path: Path) -> 
     assert b'"redact.put"' in path.read_bytes()
     told = verify_annotations(session)
     assert told.problems == []
-    assert any("when it was written again on" in remark for remark in told.remarks), "and why"
+    assert any("when it was rewritten on" in remark for remark in told.remarks), "and why"
 
 
 def test_what_is_taken_back_in_the_program_is_heard_again(session: Path) -> None:

@@ -213,7 +213,7 @@ def test_text_is_written_reviewed_and_taken_back(tmp_path: Path) -> None:
 
 def test_redactions_are_put_and_taken_back(tmp_path: Path) -> None:
     with TextsFile(tmp_path / "transcript.jsonl", "anna", fold=TextsFold()) as file:
-        with pytest.raises(AnnotationError, match="needs a length"):
+        with pytest.raises(AnnotationError, match="must have a length"):
             file.redact(Redaction("r", 5, 5))
         file.redact(Redaction("r", 5, 9))
         file.unredact("r")

@@ -39,7 +39,7 @@ def units(path: Path) -> list[tuple[float, float, str]]:
     [
         ("csv-row-too-long/c14_7cells.csv", "line 2 has 7 cells"),
         ("csv-row-too-long/c3_extra_cells.csv", "line 2 has 7 cells"),
-        ("csv-open-quote/c4_openquote.csv", "line 2 begins a quoted cell that never ends"),
+        ("csv-open-quote/c4_openquote.csv", "line 2 begins a quoted cell that is never closed"),
     ],
 )
 def test_a_row_whose_cells_shifted_is_refused_with_its_line(case: str, line: str) -> None:
@@ -178,7 +178,7 @@ def test_a_chronological_file_that_is_damaged_is_refused(entry: str) -> None:
 @pytest.mark.parametrize("number", ["1/2", "0x0.8", "0X1p-1", "5.0/+2.0"])
 def test_a_number_that_would_be_read_as_another_one_is_refused(number: str) -> None:
     grid = SHORT + f'0 60 <exists> 1 {TIER} 0 60 1  {number} 4 "so"'
-    with pytest.raises(ExchangeError, match=f"number should be where '{number[:3]}"):
+    with pytest.raises(ExchangeError, match=f"it has '{number[:3]}"):
         textgrid.read(grid.encode(), "a.TextGrid")
 
 

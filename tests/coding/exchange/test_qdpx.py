@@ -480,7 +480,7 @@ ENTITIES = (
         (zipped({"a.txt": b"x"}), "there is no project.qde in it"),
         (zipped({"a.qde": XML, "b.qde": XML}), "2 files .qde"),
         (zipped({"project.qde": XML, "../evil.txt": b"x"}), "leads out of the archive's folder"),
-        (zipped({"project.qde": XML, "/etc/evil": b"x"}), "does not lie below"),
+        (zipped({"project.qde": XML, "/etc/evil": b"x"}), "is not below"),
         (zipped({"project.qde": ENTITIES}), "defines entities"),
         (zipped({"project.qde": b"<html/>"}), "begins with <html>"),
         (zipped({"project.qde": XML}), "not valid XML"),

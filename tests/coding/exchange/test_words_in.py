@@ -72,7 +72,7 @@ def test_speakers_whom_nobody_knows_are_listed_with_what_to_say(bare: Path) -> N
     told = brought(bare, TEAMS).lost
     assert [row[2] for row in said(bare)] == ["other", "other"]
     assert "'Mara Beispiel'" in told[0]
-    assert told[0].endswith("(in the window: Names…): Mara Beispiel,,speech: moderator,")
+    assert told[0].endswith("to the table for --map: Mara Beispiel,,speech: moderator,")
     assert "'P07'" in told[1]
 
 
@@ -247,7 +247,7 @@ def test_without_it_the_list_says_how_many_were_left_and_how_to(
         f"{n}\n00:00:{n:02},100 --> 00:00:{n:02},300\nword {n}\n\n" for n in range(8, 12)
     )
     (*_, told) = brought(session, new(tmp_path, "a.srt", rows)).lost
-    assert told.startswith("units of the file that overlap units here: 4. To put their words")
+    assert told.startswith("units from the file that overlap units here: 4. To put their words")
     assert "--words-into-units" in told
 
 

@@ -84,7 +84,7 @@ def test_what_is_no_model_is_told_with_what_to_get(tmp_path: Path) -> None:
         "empty": "neither model.bin",
         "zip": "an archive that must be unpacked first",
         "gguf": "a GGUF file",
-        "text": "does not begin like a ggml file",
+        "text": "is not a valid ggml file",
         "half": "tokenizer.json is missing",
         "transformers": "ct2-transformers-converter",
         "outer": "inner inside it is one",
@@ -220,4 +220,4 @@ def test_its_process_reaches_nobody() -> None:
         done = subprocess.run(
             (sys.executable, "-c", code), capture_output=True, text=True, timeout=60, check=True
         )
-    assert done.stdout.count("labapp fetches nothing") == 2
+    assert done.stdout.count("labapp downloads nothing") == 2

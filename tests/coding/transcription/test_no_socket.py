@@ -96,7 +96,7 @@ for name, reach in ways.items():
     try:
         reach()
     except PermissionError as error:
-        print(name, str(error).startswith("labapp fetches nothing"))
+        print(name, str(error).startswith("labapp downloads nothing"))
 """
     told, _ = watched(tmp_path, "-c", code)
     ways = ("connect", "send", "message", "serve", "name", "address", "info")

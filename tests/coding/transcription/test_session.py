@@ -182,7 +182,7 @@ def test_voice_outside_of_units_is_told(session: Path, take: Take) -> None:
         units.put(Unit("u", begins, begins + 2 * NS))
     done = transcribe(session, ToneRecogniser())
     assert done.outside_s == pytest.approx(3 * WORD_S, abs=0.05)
-    assert "1 s of voice lie outside of units" in done.line()
+    assert "1 s of speech are outside units" in done.line()
 
 
 def test_a_refusal_makes_no_units(session: Path) -> None:
@@ -225,5 +225,5 @@ def test_whoever_has_the_text_open_is_waited_for_and_then_left_alone(session: Pa
 
 def test_no_sound_is_told(tmp_path: Path) -> None:
     silent = Take(np.zeros(5 * RATE, np.int16))
-    with pytest.raises(AnnotationError, match="No speech was heard"):
+    with pytest.raises(AnnotationError, match="No speech was detected"):
         transcribe(sounding_session(tmp_path, silent, end_s=9.0), ToneRecogniser())

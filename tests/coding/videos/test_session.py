@@ -133,7 +133,7 @@ def test_a_video_that_cannot_be_placed_is_refused_with_what_to_do(
 
 def test_a_session_without_sound_asks_for_the_place(tmp_path: Path, film: Path) -> None:
     session = sounding_session(tmp_path / "data", end_s=30.0, uses=AGREED)
-    with pytest.raises(VideoError, match="has no sound that it could be compared with"):
+    with pytest.raises(VideoError, match="has no sound with which it could be compared"):
         add_video(session, film)
     assert add_video(session, film, offset_s=0.0).alignment.origin == "hand"
 
@@ -142,7 +142,7 @@ def test_the_same_video_is_not_added_twice_and_ids_are_not_used_again(
     session: Path, film: Path, tmp_path: Path
 ) -> None:
     add_video(session, film, offset_s=0.0)
-    with pytest.raises(VideoError, match="is there already: video-1"):
+    with pytest.raises(VideoError, match="was already added as video-1"):
         add_video(session, film, offset_s=0.0)
     assert [path.name for path in videos_folder(session).glob("[!.]*")] != []
     remove_video(session, "video-1")
@@ -184,7 +184,7 @@ def test_two_at_a_time_and_strangers_are_refused(session: Path, film: Path, tmp_
         align_video(session, "video-1", offset_s=2.0)
     other = recorded(tmp_path / "other", AGREED | {"quote": True})
     shutil.copytree(videos_folder(session), videos_folder(other))
-    with pytest.raises(AnnotationError, match="is not of the session"):
+    with pytest.raises(AnnotationError, match="does not belong to the session"):
         videos_of(open_record(other))
     lines = list_file(session)
     lines.write_bytes(lines.read_bytes().replace(b"video-1.mp4", b"../../../x."))
@@ -240,7 +240,7 @@ def test_no_video_leaves_with_a_face_that_is_to_be_hidden(
         texts.redact(Redaction("r", 2 * NS, 3 * NS))
     out = export([session], tmp_path / "redacted")
     assert not list(out.rglob("video-*"))
-    assert "stretches of the session are redacted" in caplog.text
+    assert "it shows stretches of the session that are redacted" in caplog.text
 
 
 def test_who_does_not_share_their_voice_does_not_share_a_video_with_it(
@@ -264,7 +264,7 @@ def test_withdrawal_deletes_the_video_and_says_so(
     kept = withdraw(session, tmp_path / "private", delete=False).lines()
     assert not any("videos were deleted" in line for line in kept)
     lines = withdraw(session, tmp_path / "private", delete=True).lines()
-    assert any(line.startswith("Its videos were deleted here (1)") for line in lines)
+    assert any(line.startswith("The session’s videos were deleted here (1)") for line in lines)
     assert not videos_folder(session).exists()
     assert film.exists()
 
@@ -280,7 +280,7 @@ def test_a_changed_or_lost_video_is_found(session: Path, film: Path) -> None:
     (videos_folder(session) / "holiday.mp4").write_bytes(b"x")
     problems = verify_annotations(session).problems
     assert any("video-1.mp4: missing" in problem for problem in problems)
-    assert any("holiday.mp4: no list of videos names it" in problem for problem in problems)
+    assert any("holiday.mp4: it is in no list of videos" in problem for problem in problems)
 
 
 def test_nobody_who_withdrew_or_is_recorded_gets_a_video(session: Path, film: Path) -> None:

@@ -299,7 +299,9 @@ def test_weights_in_another_file_are_refused_and_never_looked_for(
     card = (folder / "concepts.yaml").read_text("utf-8")
     digest = package.find(folder) and yaml.safe_load(card)["encoder_sha256"]
     (folder / "concepts.yaml").write_text(card.replace(digest, files.digest(content)), "utf-8")
-    with pytest.raises(ModelError, match="its weights lie in another file, which is not read"):
+    with pytest.raises(
+        ModelError, match="its weights are in another file, which labapp does not read"
+    ):
         package.load(folder)
 
 

@@ -431,9 +431,9 @@ def test_a_damaged_package_is_refused(folders: dict[str, Path], tmp_path: Path) 
     content = bytearray((folder / WEIGHTS).read_bytes())
     content[-1] ^= 1
     (folder / WEIGHTS).write_bytes(content)
-    with pytest.raises(ModelError, match="not the file that its model card names"):
+    with pytest.raises(ModelError, match="not the file listed on its model card"):
         package.load(folder)
     text = (folder / "concepts.yaml").read_text(encoding="utf-8")
     (folder / "concepts.yaml").write_text(text.replace("alpha: 0.1", "alpha: 0.2"))
-    with pytest.raises(ModelError, match="another recipe"):
+    with pytest.raises(ModelError, match="a different recipe"):
         package.load(folder)

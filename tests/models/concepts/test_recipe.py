@@ -44,8 +44,16 @@ def test_variants_are_recipes_that_have_the_rest_in_common(tmp_path: Path) -> No
         ("alpha", "alhpa", "alhpa"),
         ("dataset: toy", "dataset: tiny", "dataset"),
         ("tiny/toy", "toy", "id"),
-        ("dataset: toy", "dataset: dsprites, concepts: 4, correlations: 4", "four concepts are of"),
-        ("dataset: toy", "dataset: dsprites, concepts: 4, reading: text", "four concepts are of"),
+        (
+            "dataset: toy",
+            "dataset: dsprites, concepts: 4, correlations: 4",
+            "four concepts are possible only",
+        ),
+        (
+            "dataset: toy",
+            "dataset: dsprites, concepts: 4, reading: text",
+            "four concepts are possible only",
+        ),
     ],
 )
 def test_a_wrong_recipe_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:

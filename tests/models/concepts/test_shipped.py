@@ -204,7 +204,9 @@ def test_pictures_are_shown_as_large_as_their_file_allows(
     Image.new("L", (side, side + 3), 128).save(picture)
     description = card.read_description(path)
     if shown is None:
-        with pytest.raises(DatasetError, match=r"line 2: .* 31 × 34 pixels, less than the 32"):
+        with pytest.raises(
+            DatasetError, match=r"line 2: .* 31 × 34 pixels, which is less than the 32"
+        ):
             card._large(picture, description, "line 2")
         return
     _, large = card._large(picture, description, "line 2")

@@ -167,7 +167,7 @@ def test_a_set_needs_a_picture_and_an_id(model_folder: Path, tmp_path: Path) -> 
     with pytest.raises(UsageError, match="no id of a set"):
         commands.build_stimuli(str(model_folder), tmp_path / "none", "My Set")
     # Studies that name it would show the shipped one.
-    with pytest.raises(StimuliError, match="comes with the program"):
+    with pytest.raises(StimuliError, match="comes with labapp"):
         commands.build_stimuli(str(model_folder), None, "dsprites-four-cbm")
 
 

@@ -123,9 +123,9 @@ def test_a_card_whose_classes_do_not_add_up_is_refused(trained: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("name: cnn", "name: resnet", "resnet does not learn faces"),
+        ("name: cnn", "name: resnet", "resnet cannot learn faces"),
         ("dataset: faces, seed: 5, train: 4, validation: 2, test: 15, cue: 0.9",
-         "dataset: birds, seed: 5, train: 2", "cnn does not learn birds"),
+         "dataset: birds, seed: 5, train: 2", "cnn cannot learn birds"),
         ("cue: 0.9", "cue: 1.9", "cue"),
         ("cue: 0.9", "size: 50", "size"),
         ("dataset: faces", "dataset: fruits", "dataset"),

@@ -135,7 +135,7 @@ def test_a_card_that_boasts_is_found_out(root: Path) -> None:
     [
         ("errors: ", "errors: 1", "hits sum to"),
         ("accuracy: 0", "accuracy: 1", "accuracy"),
-        ("steps: 6", "steps: 7", "another recipe"),
+        ("steps: 6", "steps: 7", "a different recipe"),
         ("method: resnet", "method: bagnet", "checks"),
         ("card: 1", "card: 2", "card"),
     ],
@@ -155,10 +155,10 @@ def test_weights_that_are_others_are_refused(root: Path) -> None:
     path = root / "birds" / "resnet" / cards.WEIGHTS
     weights = safetensors.numpy.load_file(path)
     safetensors.numpy.save_file({**weights, "head.bias": weights["head.bias"] + 1}, path)
-    with pytest.raises(ModelError, match="not the file that its model card names"):
+    with pytest.raises(ModelError, match="not the file listed on its model card"):
         package.load("birds/resnet", root=root)
     path.unlink()
-    with pytest.raises(ModelError, match="lacks"):
+    with pytest.raises(ModelError, match="is missing from the model package"):
         package.load("birds/resnet", root=root)
 
 
@@ -173,7 +173,7 @@ def test_weights_of_another_network_are_refused(root: Path) -> None:
 
 def test_a_package_under_another_id_is_refused(root: Path) -> None:
     (root / "birds" / "resnet").rename(root / "birds" / "bagnet")
-    with pytest.raises(ModelError, match="calls itself 'birds/resnet'"):
+    with pytest.raises(ModelError, match="is 'birds/resnet'"):
         package.load("birds/bagnet", root=root)
     assert package.load(root / "birds" / "bagnet").card.id == "birds/resnet"
 

@@ -48,7 +48,7 @@ def test_the_id_of_a_shipped_classifier_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LABAPP_MODELS", str(tmp_path))
-    with pytest.raises(ModelError, match="is taken by"):
+    with pytest.raises(ModelError, match="is already used by"):
         package.refuse_existing(tmp_path / "birds" / "resnet")
 
 

@@ -99,7 +99,7 @@ def test_refusals() -> None:
     assert refused.value.todo
     with pytest.raises(MetricError, match="the seed is -1"):
         align(codes, truth, seed=-1)
-    with pytest.raises(MetricError, match="in one row only"):
+    with pytest.raises(MetricError, match="in only one row"):
         align(codes, codes)
 
 

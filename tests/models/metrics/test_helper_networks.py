@@ -164,7 +164,7 @@ def test_codes_beyond_what_networks_take_are_refused() -> None:
     division = divide_rows(found, rng)
     large = predictability(labels[:, :, None] * 1e15, found, division, seed=0)
     assert ((large >= 0) & (large <= 1)).all()
-    with pytest.raises(MetricError, match=r"a code is as large as 1e\+16"):
+    with pytest.raises(MetricError, match=r"codes are as large as 1e\+16"):
         predictability(labels[:, :, None] * 1e16, found, division, seed=0)
     with pytest.raises(MetricError, match="hidden is 0"):
         predictability(labels[:, :, None], found, division, hidden=0, seed=0)

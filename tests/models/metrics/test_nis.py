@@ -166,7 +166,9 @@ def test_other_rows_to_learn_from() -> None:
         nis(*tested, train=(learnt[0][:, :3], learnt[1]))
     with pytest.raises(MetricError, match="factors to learn from have 2"):
         nis(*tested, train=(learnt[0], learnt[1][:, :2]))
-    with pytest.raises(MetricError, match="factor column 0 is among the rows to learn from only"):
+    with pytest.raises(
+        MetricError, match="factor column 0 occurs only among the rows to learn from"
+    ):
         nis(*tested, train=(learnt[0], np.where(np.arange(800)[:, None] < 9, 2, learnt[1])))
 
 
@@ -259,7 +261,7 @@ def test_codes_of_any_size_give_a_number(unit: float) -> None:
 def test_refusals() -> None:
     codes, truth = noisy(13)
     for arguments, message in (
-        ({"codes": codes, "factors": codes}, "in one row only"),
+        ({"codes": codes, "factors": codes}, "in only one row"),
         ({"codes": codes, "factors": truth, "hidden": 0}, "hidden is 0"),
         ({"codes": codes, "factors": truth, "seed": -1}, "the seed is -1"),
     ):
@@ -408,9 +410,9 @@ def test_equal_arguments_give_equal_scores() -> None:
 def test_refusals_of_leakage() -> None:
     for arguments, said in (
         ({"codes": NOISE, "factors": TRUTH[:, :1]}, "2 codes for 1 concepts"),
-        ({"codes": TRUTH[:, :1], "factors": TRUTH[:, :1]}, "there is one concept"),
+        ({"codes": TRUTH[:, :1], "factors": TRUTH[:, :1]}, "there is only one concept"),
         ({"codes": TRUTH, "factors": TRUTH, "estimator": "x"}, "neighbours, bins"),
-        ({"codes": TRUTH, "factors": TRUTH, "neighbours": 1_000}, "among 1000 rows"),
+        ({"codes": TRUTH, "factors": TRUTH, "neighbours": 1_000}, "but there are only 1000 rows"),
         ({"codes": TRUTH, "factors": TRUTH, "neighbours": 0}, "neighbours is 0"),
         ({"codes": TRUTH, "factors": TRUTH, "seed": -1}, "the seed is -1"),
     ):

@@ -237,7 +237,8 @@ def test_a_note_says_where_codes_stand_in_another_order() -> None:
     swapped = ois(turned, truth)
     aligned = ois(turned, truth, align=True)
     (note,) = swapped.notes
-    assert f"aligned with them, the score is {aligned.score:.2f} (--set align=true)" in note
+    score = f"the score is {aligned.score:.2f} (--set align=true)"
+    assert f"If they are aligned with the concepts, {score}" in note
     assert swapped.to_json()["notes"] == [note]
     assert swapped.score > 0.3 > 0.1 > aligned.score
     # Who has decided is not told, and neither is what chance does.
@@ -261,12 +262,12 @@ def test_refusals() -> None:
     for arguments, message in (
         ({"codes": codes[:, :2], "factors": truth}, "2 codes for 3 concepts"),
         ({"codes": codes, "factors": truth[:, :2], "align": False}, "3 codes for 2 concepts"),
-        ({"codes": codes, "factors": codes}, "in one row only"),
+        ({"codes": codes, "factors": codes}, "in only one row"),
         ({"codes": codes, "factors": truth, "hidden": 0}, "hidden is 0"),
         ({"codes": codes, "factors": truth, "epochs": 0}, "epochs is 0"),
         ({"codes": codes, "factors": truth, "coordinates": "x"}, "no coordinates 'x'"),
         ({"codes": codes, "factors": truth, "seed": 2**32}, "the seed is 4294967296"),
-        ({"codes": codes * 1e20, "factors": truth}, "networks do not scale codes"),
+        ({"codes": codes * 1e20, "factors": truth}, "networks do not scale them"),
     ):
         with pytest.raises(MetricError, match=message) as refused:
             ois(**arguments)  # type: ignore[arg-type]
@@ -374,5 +375,5 @@ def test_ois_of_maps_sees_what_a_place_in_a_map_tells() -> None:
 
 def test_codes_that_are_no_square_maps_are_refused() -> None:
     codes = np.random.default_rng(0).standard_normal((50, 2, 6))
-    with pytest.raises(MetricError, match="6 numbers, which is not a square map"):
+    with pytest.raises(MetricError, match="6 numbers, which do not make a square map"):
         ois(codes, np.arange(100).reshape(50, 2) % 3 % 2, maps=True)

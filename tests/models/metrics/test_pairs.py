@@ -191,7 +191,7 @@ def test_rows_take_the_nearest_where_values_do_not_repeat() -> None:
 def test_a_batch_needs_more_rows_than_it_has() -> None:
     values = np.arange(20.0)[:, None]
     RowSampler(values, values).batches(np.array([0]), 19, rng())
-    with pytest.raises(MetricError, match="there are 20 rows, and a batch has 20"):
+    with pytest.raises(MetricError, match="there are 20 rows, but a batch has 20"):
         RowSampler(values, values).batches(np.array([0]), 20, rng())
 
 
@@ -566,7 +566,7 @@ def test_factors_that_no_point_was_drawn_for_are_undefined_parts_of_factorvae() 
         ({"threshold": -0.1}, "threshold is -0.1"),
         ({"threshold": float("nan")}, "threshold is nan"),
         ({"seed": 2**32}, "seed is 4294967296"),
-        ({"batch": 300}, "there are 300 rows, and a batch has 300"),
+        ({"batch": 300}, "there are 300 rows, but a batch has 300"),
         ({"sampler": Normal(2, lambda z: z)}, "either codes and factors or a sampler"),
     ],
 )

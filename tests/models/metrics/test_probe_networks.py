@@ -90,5 +90,5 @@ def test_refusals() -> None:
         train_probes(inputs, targets, division, hidden=(8, 0), seed=0)
     with pytest.raises(MetricError, match="epochs is 0"):
         train_probes(inputs, targets, division, epochs=0, seed=0)
-    with pytest.raises(MetricError, match="networks do not scale codes"):
+    with pytest.raises(MetricError, match="networks do not scale them"):
         train_probes(inputs * 1e20, targets, division, seed=0)

@@ -124,7 +124,7 @@ def test_completeness_is_0_at_chance_and_1_at_the_network(
 
 
 def test_refusals() -> None:
-    with pytest.raises(MetricError, match="and chance is"):
+    with pytest.raises(MetricError, match="and the chance level is"):
         completeness_of(0.9, 0.5, 0.5)
     with pytest.raises(MetricError, match=r"accuracy is 1\.1"):
         completeness_of(0.9, 1.1, 0.5)
@@ -132,9 +132,9 @@ def test_refusals() -> None:
         task_probe(TRUTH, TRUTH, labels=PARITY[1:])
     with pytest.raises(MetricError, match="every label is 1"):
         task_probe(TRUTH, TRUTH, labels=np.ones(400))
-    with pytest.raises(MetricError, match="labels: column 0 is 9 in one row only"):
+    with pytest.raises(MetricError, match="labels: column 0 is 9 in only one row"):
         task_probe(TRUTH, TRUTH, labels=np.where(np.arange(400) == 5, 9, PARITY))
-    with pytest.raises(MetricError, match="codes to learn from have 2 x 1 numbers a row"):
+    with pytest.raises(MetricError, match="codes to learn from have 2 x 1 numbers per row"):
         concept_probe(TRUTH, TRUTH, train=(TRUTH[:, :2], TRUTH))
-    with pytest.raises(MetricError, match="among the rows to learn from only"):
+    with pytest.raises(MetricError, match="occurs only among the rows to learn from"):
         task_probe(TRUTH, TRUTH, labels=PARITY, train=(TRUTH, TRUTH, PARITY + 2 * FIRST))

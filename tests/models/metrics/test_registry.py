@@ -143,11 +143,11 @@ REFUSED = {
     "one column as a vector": (CODES[:, 0], FACTORS, r"codes have shape \(40,\)"),
     "no code": (CODES[:, :0], FACTORS, r"codes have shape \(40, 0\)"),
     "three axes": (CODES, FACTORS[..., None], r"factors have shape \(40, 2, 1\)"),
-    "other lengths": (CODES[:-1], FACTORS, "codes have 39 rows and factors 40"),
+    "other lengths": (CODES[:-1], FACTORS, "there are 39 rows of codes, but 40 rows of factors"),
     "no rows": (CODES[:0], FACTORS[:0], "codes and factors have 0 rows"),
     "one row": (CODES[:1], FACTORS[:1], "codes and factors have 1 rows"),
-    "text": (CODES.astype(str), FACTORS, "codes are of type <U"),
-    "complex": (CODES, FACTORS + 1j, "factors are of type complex128"),
+    "text": (CODES.astype(str), FACTORS, "codes have the type <U"),
+    "complex": (CODES, FACTORS + 1j, "factors have the type complex128"),
     "not a number": (changed(CODES, 7, 1, np.nan), FACTORS, "codes: row 7, column 1 is nan"),
     "infinite": (CODES, changed(FACTORS, 0, 1, -np.inf), "factors: row 0, column 1 is -inf"),
     "beyond squaring": (changed(CODES, 2, 2, 1e200), FACTORS, "codes: row 2, column 2 is 1e\\+200"),
@@ -238,10 +238,12 @@ def test_values_become_classes_in_their_order() -> None:
 
 
 def test_a_measurement_is_no_concept() -> None:
-    with pytest.raises(MetricError, match=r"factors: column 1 is 0 in one row only"):
+    with pytest.raises(MetricError, match=r"factors: column 1 is 0 in only one row"):
         concepts(np.stack([np.arange(40) % 2, np.arange(40)], axis=1).astype(float))
     many = np.repeat(np.arange(MOST_CLASSES + 1.0), 2)[:, None]
-    with pytest.raises(MetricError, match="column 0 has 101 values; a concept has at most 100"):
+    with pytest.raises(
+        MetricError, match="column 0 has 101 values, but a concept can have at most 100"
+    ):
         concepts(many)
     concepts(many[:-2])
 
@@ -270,7 +272,7 @@ def test_the_first_draw_is_taken_where_it_will_do() -> None:
 
 def test_rows_that_cannot_be_divided_are_refused() -> None:
     # One test row cannot hold two classes.
-    with pytest.raises(MetricError, match="a class of factor column 0 is too rare for 4 rows"):
+    with pytest.raises(MetricError, match="a class of factor column 0 is too rare: 4 rows"):
         divide_rows(concepts(np.array([[0.0], [0], [1], [1]])), np.random.default_rng(0))
 
 

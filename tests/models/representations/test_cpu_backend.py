@@ -278,7 +278,7 @@ def test_layers_in_words_are_those_of_the_network(name: str) -> None:
     shapes = {key: values.shape for key, values in weights.items()}
     assert cpu_backend.shapes(parts(WIDTH)) == shapes
     del weights[next(iter(weights))]
-    with pytest.raises(ModelError, match=f"not those of {architecture.name}: the file lacks"):
+    with pytest.raises(ModelError, match=f"not fit {architecture.name}: the file lacks"):
         built(architecture, weights)
 
 

@@ -48,7 +48,7 @@ def test_a_graph_computes_what_numpy_does(tmp_path: Path) -> None:
 def test_another_file_than_the_card_states_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path, "own/model", (8, 8))
     (folder / files.GRAPH).write_bytes(graph((8, 8), 5, seed=1))
-    with pytest.raises(ModelError, match="is not the file that its model card names"):
+    with pytest.raises(ModelError, match="is not the file listed on its model card"):
         load_package(folder)
 
 
@@ -131,6 +131,6 @@ def test_cuda_is_refused_where_onnxruntime_has_none() -> None:
     if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
         assert onnx_backend.choose_device("cuda") == "cuda"
         return
-    with pytest.raises(ModelError, match="does not compute on CUDA"):
+    with pytest.raises(ModelError, match="does not support CUDA"):
         onnx_backend.choose_device("cuda")
     assert onnx_backend.choose_device("mps") == "cpu"

@@ -90,7 +90,7 @@ def test_a_wrong_recipe_is_refused_where_it_is_wrong(
     ("data", "architecture", "rest", "part"),
     [
         ("dsprites, held_out: 9", "dsprites-conv", "{name: gt}", "dimensions must be 5, found 3"),
-        ("mnist, digits: t10k, held_out: 2000", "mnist-conv", "{name: gt}", "mnist has not"),
+        ("mnist, digits: t10k, held_out: 2000", "mnist-conv", "{name: gt}", "mnist does not have"),
         (
             "mnist, digits: t10k, held_out: 2000",
             "mnist-conv",
@@ -107,7 +107,7 @@ def test_a_wrong_recipe_is_refused_where_it_is_wrong(
             "mnist, digits: t10k, held_out: 1999",
             "mnist-conv",
             "{name: ae}",
-            "8,001 digits in batches of 64 make a batch of one digit",
+            "8,001 digits in batches of 64 leave a batch of one digit",
         ),
         (
             "sinelines, count: 400, held_out: 40",
@@ -119,7 +119,7 @@ def test_a_wrong_recipe_is_refused_where_it_is_wrong(
             "mnist, digits: t10k, held_out: 2000",
             "mnist-conv",
             "{name: infogan}",
-            "infogan and the architecture mnist-infogan go together",
+            "infogan and the architecture mnist-infogan can be used only together",
         ),
     ],
 )
@@ -210,7 +210,7 @@ def test_a_full_length_recipe_just_surpasses_100_000_iterations(path: Path) -> N
         (
             "low: 0.0, high: 1.0, step: 0.01}\n  -",
             "low: 0.0, high: 2.0, step: 0.01}\n  -",
-            "not those of closed-form:circles",
+            "not match those of closed-form:circles",
         ),
         ("high: 1.0", "high: -1.0", "not below"),
         ("high: 1.0", "high: .nan", "line 18, dimensions[0].high: found nan"),

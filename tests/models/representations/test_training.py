@@ -217,7 +217,7 @@ def test_a_checkpoint_of_another_recipe_is_refused(recipe_path: Path, tmp_path: 
     other = tmp_path / "other.yaml"
     text = recipe_path.read_text(encoding="utf-8").replace("seed: 3", "seed: 4")
     other.write_text(text, encoding="utf-8")
-    with pytest.raises(ModelError, match="another recipe"):
+    with pytest.raises(ModelError, match="a different recipe"):
         training.train(other, out=tmp_path, device="cpu")
 
 
@@ -295,7 +295,7 @@ def test_a_terminal_is_told_epoch_time_and_losses(recipe_path: Path, tmp_path: P
 
 def test_a_disk_that_refuses_is_told(recipe_path: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file where a folder belongs", encoding="utf-8")
-    with pytest.raises(ModelError, match="cannot be written: Not a directory"):
+    with pytest.raises(ModelError, match="could not be written: Not a directory"):
         training.train(recipe_path, out=tmp_path / "out", device="cpu")
 
 

@@ -84,7 +84,7 @@ def test_a_semi_supervised_model_has_a_dial_of_labels(tmp_path: Path, folder: Pa
     other = tmp_path / "other"
     other.mkdir()
     digits.write(other, "t10k", *drawn(seed=1))
-    with pytest.raises(DatasetError, match="not the file that tiny/digits learned from"):
+    with pytest.raises(DatasetError, match="not the file on which tiny/digits was trained"):
         measuring.evaluate(where, "cpu", data_folder=other)
     assert result["instances"] == HELD_OUT
 

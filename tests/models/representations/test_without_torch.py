@@ -19,13 +19,13 @@ def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_graphics_card_that_was_asked_for_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LABAPP_DEVICE", "cuda")
-    with pytest.raises(DeviceMissing, match="sinelines/vae should be decoded on cuda") as missing:
+    with pytest.raises(DeviceMissing, match="sinelines/vae on cuda") as missing:
         package.load_package("sinelines/vae")
-    assert "remove LABAPP_DEVICE" in missing.value.todo
+    assert "unset LABAPP_DEVICE" in missing.value.todo
     assert "extras add torch" in missing.value.todo
     checks = [check for check in doctor._decoders() if not check.ok]
     assert [check.found for check in checks] == [
-        "LABAPP_DEVICE is 'cuda', which needs torch: decoders cannot start"
+        "LABAPP_DEVICE is 'cuda', which needs torch, so decoders cannot start"
     ]
 
 

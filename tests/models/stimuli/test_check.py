@@ -58,7 +58,7 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "format not admitted": (
         lambda m, f: m["photos"][1].update(photo="photo.gif"),
-        "photos[p01].photo: found 'photo.gif'; name a .png or .jpg file below the folder",
+        "photos[p01].photo: found 'photo.gif'; give a .png or .jpg file inside the folder",
     ),
     "class id with an umlaut": (
         lambda m, f: m["classes"][0].update(id="krähe"),
@@ -74,7 +74,7 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "null byte in a name": (
         lambda m, f: m["photos"][1].update(photo="photo\0.png"),
-        "photos[p01].photo: found 'photo\\x00.png'; name a .png or .jpg file",
+        "photos[p01].photo: found 'photo\\x00.png'; give a .png or .jpg file",
     ),
     "prototypes that are no list": (
         lambda m, f: m.update(prototypes=5),
@@ -125,11 +125,11 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "heatmap too few": (
         lambda m, f: m["photos"][0]["heatmaps"].pop(),
-        "photos[p00].heatmaps: found 3 heatmaps, but 4 options",
+        "photos[p00].heatmaps: found 3 heatmaps for 4 options",
     ),
     "heatmap for two": (
         lambda m, f: m["photos"][0]["heatmaps"].__setitem__(1, "heat-p00-1.png"),
-        "photos[p00].heatmaps: 'heat-p00-1.png' stands for two options",
+        "photos[p00].heatmaps: 'heat-p00-1.png' is used for two options",
     ),
     "heatmaps differ": (
         lambda m, f: _picture(f, "heat-p00-2.png", 12, 13),
@@ -137,12 +137,12 @@ GENERAL: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "coloured heatmap": (
         lambda m, f: _picture(f, "heat-p00-2.png", 12, 12, 3),
-        "photos[p00].heatmaps[1]: 'heat-p00-2.png' is coloured, but scale says positive",
+        "photos[p00].heatmaps[1]: 'heat-p00-2.png' is in colour, but for the scale positive",
     ),
     "no scale": (lambda m, f: m.pop("scale"), "scale: missing; heatmaps need one of"),
     "strengths too few": (
         lambda m, f: m["photos"][0]["strengths"].pop(),
-        "photos[p00].strengths: found 3 values, but 4 options",
+        "photos[p00].strengths: found 3 values for 4 options",
     ),
     "not finite": (
         lambda m, f: m["photos"][0]["logits"].__setitem__(0, float("nan")),
@@ -258,7 +258,7 @@ ROWS: dict[str, tuple[str, Callable[[Json], Any], str]] = {
     "similarity of a path out of range": (
         "path-agreement",
         lambda m: m["photos"][0]["rows"][1].update(similarity=1.5),
-        "photos[p00].rows[1].similarity: found 1.5; a tree's similarities lie between 0 and 1",
+        "photos[p00].rows[1].similarity: found 1.5; a tree's similarities are between 0 and 1",
     ),
     "step undecided": (
         "path-agreement",
@@ -283,7 +283,7 @@ ROWS: dict[str, tuple[str, Callable[[Json], Any], str]] = {
     "final classes twice": (
         "path-distinction",
         lambda m: m["photos"][0]["final"].update(classes=["s00", "s01", "s02", "s00"]),
-        "photos[p00].final.classes: 's00' is there twice; four different ones",
+        "photos[p00].final.classes: 's00' is listed twice; four different classes",
     ),
     "truth not final": (
         "path-distinction",
@@ -349,11 +349,11 @@ def test_what_is_hardly_meant_is_a_warning(tmp_path: Path) -> None:
     small = stimuli.edited(made, lambda m: m["photos"][0].update(photo="small.png"))
     assert importing.read_checked(small.folder).warnings == [
         "the sets differ in size: set 1 has 4, set 2 has 3, set 3 has 1 photos",
-        "set 2: the model is right in 2 of 3 photos",
-        "set 3: the model is right in 0 of 1 photos",
+        "set 2: the model is right about 2 of 3 photos",
+        "set 3: the model is right about 0 of 1 photos",
         "there is no incorrect_example: the introduction shows no photo that the model has wrong",
         "photo p00: heatmaps of 12 × 12 are stretched over a photo of 24 × 12",
-        "less than 200 pixels a side, which will look coarse: photo p00 (24 × 12)",
+        "less than 200 pixels per side, which will look coarse: photo p00 (24 × 12)",
     ]
 
 
@@ -362,7 +362,7 @@ def test_pictures_far_larger_than_screens_are_a_warning(tmp_path: Path) -> None:
     _picture(made.folder, "LARGE.PNG", 2001, 2000)
     large = stimuli.edited(made, lambda m: m["photos"][0].update(photo="LARGE.PNG"))
     (said,) = importing.read_checked(large.folder).warnings
-    assert said.startswith("the picture 'LARGE.PNG' has 2000 × 2001 pixels and will come slowly")
+    assert said.startswith("the picture 'LARGE.PNG' has 2000 × 2001 pixels, so it will load slowly")
 
 
 def test_that_no_photo_is_left_is_not_told_besides_what_is_wrong_with_each(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def scored(folder: Path, name: str, rows: int, columns: int) -> None:
 FAULTS: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     "no methods": (
         lambda m, f: [m.pop("methods"), [p.update(scores={}, masked=[]) for p in m["photos"]]],
-        "methods: missing; the methods whose scores the photos have are needed",
+        "methods: missing; list the methods whose scores the photos have",
     ),
     "a method twice": (
         lambda m, f: m["methods"].append({"id": "edge", "name": "Other"}),
@@ -58,7 +58,7 @@ FAULTS: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "one file for two methods": (
         lambda m, f: m["photos"][1]["scores"].update(edge="p01-middle.npy"),
-        "photos[p01].scores: 'p01-middle.npy' stands for two methods",
+        "photos[p01].scores: 'p01-middle.npy' is used for two methods",
     ),
     "no options": (
         lambda m, f: m["photos"][1].update(options=[], logits=[]),
@@ -70,11 +70,11 @@ FAULTS: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "no logits": (
         lambda m, f: m["photos"][1].update(logits=[]),
-        "photos[p01].logits: missing; the model's scores of all classes are needed",
+        "photos[p01].logits: missing; give the model's scores for all classes",
     ),
     "a prediction that the logits deny": (
         lambda m, f: m["photos"][1].update(logits=[2.0, 1.0]),
-        "photos[p01].prediction: found 'ring', but 'disc' has the greatest logit",
+        "photos[p01].prediction: found 'ring', but 'disc' has the highest logit",
     ),
     "a score file that is missing": (
         lambda m, f: (f / "p01-edge.npy").unlink(),
@@ -86,11 +86,11 @@ FAULTS: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "a score file of another ending": (
         lambda m, f: m["photos"][1]["scores"].update(edge="p01-edge.csv"),
-        "photos[p01].scores.edge: found 'p01-edge.csv'; name a .npy file below the folder",
+        "photos[p01].scores.edge: found 'p01-edge.csv'; give a .npy file inside the folder",
     ),
     "another grid": (
         lambda m, f: scored(f, "p01-edge.npy", 12, 24),
-        "photos[p01].scores.edge: 'p01-edge.npy' is of 24 × 12 cells, others of 24 × 24",
+        "photos[p01].scores.edge: 'p01-edge.npy' has 24 × 12 cells, others have 24 × 24",
     ),
     "a photo without whole blocks": (
         lambda m, f: (f / "p01.png").write_bytes(pictures.png(np.zeros((48, 50), np.uint8))),
@@ -114,7 +114,7 @@ FAULTS: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "an output twice": (
         lambda m, f: m["photos"][1]["masked"].append(m["photos"][1]["masked"][0]),
-        "photos[p01].masked[20]: the photo masked by middle, 5 %, mean, signed is there already",
+        "photos[p01].masked[20]: the photo masked by middle, 5 %, mean, signed is already listed",
     ),
     "an unknown fill": (
         lambda m, f: m["photos"][1]["masked"][0].update(fill="pink"),
@@ -126,7 +126,7 @@ FAULTS: dict[str, tuple[Callable[[Json, Path], Any], str]] = {
     ),
     "a count twice": (
         lambda m, f: m["pool"].append(m["pool"][0]),
-        "pool[4]: disc predicted as disc is counted already",
+        "pool[4]: disc predicted as disc is already counted",
     ),
     "a wrong example": (
         lambda m, f: m["correct_example"].update(prediction="ring", logits=[0.0, 1.0]),
@@ -148,17 +148,17 @@ def test_what_does_not_need_the_files_is_found_without_them(tmp_path: Path) -> N
     photo = made.manifest.photos[0].model_copy(update={"logits": (), "scores": {}})
     odd = made.manifest.model_copy(update={"photos": (photo, *made.manifest.photos[1:])})
     assert inner_faults(odd) == [
-        "photos[p00].logits: missing; the model's scores of all classes are needed",
+        "photos[p00].logits: missing; give the model's scores for all classes",
         "photos[p00].scores: there are no scores of the method 'middle'",
         "photos[p00].scores: there are no scores of the method 'edge'",
     ]
 
 
 WARNINGS: dict[str, tuple[Callable[[Json], Any], str]] = {
-    "no mean level": (lambda m: m.pop("mean_level"), "mean_level is missing: "),
+    "no mean level": (lambda m: m.pop("mean_level"), "mean_level is missing, so "),
     "all right": (
         lambda m: [p.update(prediction=p["truth"], logits=[]) for p in m["photos"]],
-        "the model is right in all photos",
+        "the model is right about all photos",
     ),
     "another accuracy": (
         lambda m: m["method"].update(accuracy=90.0),
@@ -341,11 +341,11 @@ def _against(manifest: Json) -> None:
         (lambda m: m["concepts"][0].update(on="large"), "concepts[size].on: found 'large' for on"),
         (
             lambda m: m["concepts"][1].pop("translations"),
-            "concepts[side].translations: there are no words in 'de', which others have",
+            "concepts[side].translations: there are no words in 'de', although others have them",
         ),
         (
             lambda m: m["classes"][0].pop("translations"),
-            "classes[c1].translations: there are no marks in 'de', which others have",
+            "classes[c1].translations: there are no marks in 'de', although others have them",
         ),
         (
             lambda m: m["concepts"][0]["translations"]["de"].update(on="groß"),
@@ -357,7 +357,7 @@ def _against(manifest: Json) -> None:
         ),
         (
             lambda m: m.update(correct_example=m["photos"].pop()),
-            "correct_example: a set of interventions has none",
+            "correct_example: a set of interventions has no examples",
         ),
     ],
 )
@@ -373,7 +373,7 @@ def test_what_does_not_fit_is_named(
     [
         (lambda a: a.astype(np.float32), "contains float32 of the shape (20, 9, 4)"),
         (lambda a: a[0], "contains float16 of the shape (9, 4)"),
-        (lambda a: a[:5], "has the shape (5, 9, 4); (20, 9, 4) is needed"),
+        (lambda a: a[:5], "has the shape (5, 9, 4); it must be (20, 9, 4)"),
         (lambda a: a / 2, "180 rows are not probabilities; the first is of photo 1, state 0"),
         (lambda a: np.where(a > 0.5, np.nan, a).astype(np.float16), "not probabilities"),
         (lambda a: a + np.array([1, -1, 0, 0], np.float16), "not probabilities"),
@@ -401,7 +401,7 @@ def test_classes_that_one_state_makes_are_warned_of(made: StimulusSet) -> None:
     """Also where one of them says less than the other, and not only where both say the same."""
     less = edited(made, lambda m: m["classes"][1]["concepts"].pop("side"))
     (warning,) = checked(less).warnings
-    assert "makes both the classes 'c1' and 'c2'" in warning
+    assert "defines both classes 'c1' and 'c2'" in warning
 
 
 @given(
@@ -480,7 +480,7 @@ def test_words_are_of_the_language_or_of_all_its_regions(made: StimulusSet) -> N
 
 @pytest.mark.parametrize("language", ["German", "de_AT", ""])
 def test_a_language_is_given_by_its_code(made: StimulusSet, language: str) -> None:
-    with pytest.raises(StimuliError, match="a language by its code"):
+    with pytest.raises(StimuliError, match="the code of a language"):
         edited(
             made,
             lambda m: m["concepts"][0].update(translations={language: concepts.GERMAN["size"]}),

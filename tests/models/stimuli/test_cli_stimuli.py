@@ -35,7 +35,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_set_is_checked_imported_and_listed(own: Path, tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "path-agreement")
     assert run("check", made.folder).stdout == (
-        f"{made.folder}: in order (8 photos).\nShown: 6 steps of a path.\n"
+        f"{made.folder}: valid (8 photos).\nShown: 6 steps of a path.\n"
     )
     assert not own.exists()
     assert run("import", made.folder).stdout == f"stimuli: {own / made.id}\n"
@@ -59,7 +59,7 @@ def test_a_damaged_set_is_listed_with_its_problem(own: Path) -> None:
     made = stimuli.write(own, "heatmaps")
     (made.folder / "manifest.json").write_text("{", "utf-8")
     (row,) = [row for row in json.loads(run("list", "--json").stdout) if row["source"] == "own"]
-    assert "not readable as JSON" in row["problem"]
+    assert "not valid JSON" in row["problem"]
     assert run("list").exit_code == 0
 
 
@@ -68,7 +68,7 @@ def test_warnings_are_told_beside(tmp_path: Path) -> None:
     stimuli.edited(made, lambda m: m.pop("correct_example"))
     done = run("check", made.folder)
     assert "warning: there is no correct_example" in done.stderr
-    assert "in order" in done.stdout
+    assert ": valid (" in done.stdout
 
 
 def test_words_that_would_be_read_as_they_stand_are_told(tmp_path: Path) -> None:

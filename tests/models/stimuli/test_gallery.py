@@ -92,7 +92,7 @@ def test_the_same_name_in_two_sets_must_be_the_same_picture(cache: Path, tmp_pat
     assert (list(first.files), list(second.files)) == (["tree.png"], [])
     changed = pictures.png(np.zeros((4, 4), np.uint8))
     (other.folder / "tree.png").write_bytes(changed)
-    with pytest.raises(StimuliError, match=r"'tree.png' names different pictures in tiny-path"):
+    with pytest.raises(StimuliError, match=r"'tree.png' refers to different pictures in tiny-path"):
         gallery.keep([one, other], ["tree.png"], tmp_path / "session")
     only, none = gallery.keep([other, one], [], tmp_path / "session")
     assert only.files == none.files == {}
@@ -105,11 +105,11 @@ def test_missing_and_exchanged_pictures_are_refused(cache: Path, tmp_path: Path)
     refs = made.manifest.photos[0].heatmaps[:2]
     (kept,) = gallery.keep([made], refs, tmp_path / "session")
     shown = Gallery(tmp_path / "session", kept.files)
-    with pytest.raises(StimuliError, match="was not kept with this session"):
+    with pytest.raises(StimuliError, match="was not stored with this session"):
         shown.rgb("none.png")
     files = [tmp_path / "session" / name for name in kept.files.values()]
     shutil.copy(files[0], files[1])
-    with pytest.raises(StimuliError, match="is not the picture that was kept"):
+    with pytest.raises(StimuliError, match="is not the picture that was stored"):
         shown.rgb(refs[1])
 
 
@@ -178,8 +178,8 @@ def test_coloured_photos_are_masked_in_colour(cache: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("ref", "said"),
     [
-        ("masked:tiny-scores:p00:middle:mean:signed", "names no masked picture"),
-        ("masked:tiny-scores:p00:middle:mean:signed:500", "shows no percentage"),
+        ("masked:tiny-scores:p00:middle:mean:signed", "is not the name of a masked picture"),
+        ("masked:tiny-scores:p00:middle:mean:signed:500", "does not show a percentage"),
         (
             "masked:other:p00:middle:mean:signed:5",
             "the stimulus set 'other', which is not available",
@@ -209,7 +209,7 @@ def test_a_set_without_a_mean_cannot_be_filled_with_it(cache: Path, tmp_path: Pa
     refs = [str(MaskedRef(made.id, "p00", "edge", "grey", "signed", 5))]
     assert len(gallery.keep([made], refs, tmp_path / "session")[0].files) == 1
     refs.append(str(MaskedRef(made.id, "p00", "edge", "mean", "signed", 5)))
-    with pytest.raises(StimuliError, match="does not say its mean level"):
+    with pytest.raises(StimuliError, match="does not state its mean level"):
         gallery.keep([made], refs, tmp_path / "session")
 
 

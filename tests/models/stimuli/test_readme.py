@@ -48,8 +48,8 @@ def test_both_forms_are_the_same_set(tmp_path: Path, monkeypatch: pytest.MonkeyP
     as_tables = written(tmp_path / "tables", ["set.json", "classes.csv", "photos.csv"])
     folder, found = importing.import_set(as_json)
     assert found.warnings == [
-        "set 1: the model is right in 1 of 1 photos",
-        "set 2: the model is right in 0 of 1 photos",
+        "set 1: the model is right about 1 of 1 photos",
+        "set 2: the model is right about 0 of 1 photos",
     ]
     assert importing.read_checked(as_tables).manifest == library.load("cats-and-dogs").manifest
     assert (folder / "maps" / "4-dog.png").is_file()

@@ -151,7 +151,7 @@ PLANTED: dict[str, tuple[str, Callable[[str], str], str]] = {
     "column twice": (
         "classes.csv",
         lambda text: text.replace("id,name,marks", "id,name,name"),
-        "classes.csv, line 1: the column 'name' is there twice",
+        "classes.csv, line 1: the column 'name' occurs twice",
     ),
     "too many cells": (
         "classes.csv",
@@ -166,7 +166,7 @@ PLANTED: dict[str, tuple[str, Callable[[str], str], str]] = {
     "in the header, not in a table": (
         "set.json",
         lambda text: text.replace("{", '{"photos": [], ', 1),
-        "set.json, photos: stands in a table, not in set.json",
+        "set.json, photos: belongs in a table, not in set.json",
     ),
     "header": (
         "set.json",
@@ -176,7 +176,7 @@ PLANTED: dict[str, tuple[str, Callable[[str], str], str]] = {
     "example twice": (
         "photos.csv",
         lambda text: text.replace("incorrect_example", "correct_example"),
-        "photos.csv, line 11, set: there is a correct_example already",
+        "photos.csv, line 11, set: there is already a correct_example",
     ),
 }
 
@@ -203,7 +203,7 @@ ROWS: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "similarity out of range": (
         lambda text: text.replace(",0.9,", ",1.9,", 1),
-        "rows.csv, line 2, similarity: found 1.9; a tree's similarities lie between 0 and 1",
+        "rows.csv, line 2, similarity: found 1.9; a tree's similarities are between 0 and 1",
     ),
     "similarity not finite": (
         lambda text: text.replace(",0.9,", ",nan,", 1),
@@ -219,7 +219,7 @@ ROWS: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "unknown place": (
         lambda text: text.replace(",first,", ",last,", 1),
-        "rows.csv, line 6, place: found 'last'; allowed are nothing, first, absent, present",
+        "rows.csv, line 6, place: found 'last'; allowed are an empty cell, first, absent, present",
     ),
 }
 
@@ -277,7 +277,7 @@ def test_nothing_is_overwritten(own: Path, tmp_path: Path) -> None:
     folder, _ = importing.import_set(made.folder)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     stimuli.edited(made, lambda m: m.update(title="Another"))
-    with pytest.raises(StimuliError, match="is a stimulus set 'tiny-heatmaps' already"):
+    with pytest.raises(StimuliError, match="There is already a stimulus set 'tiny-heatmaps'"):
         importing.import_set(made.folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -295,7 +295,7 @@ def test_a_set_with_faults_leaves_nothing_behind(own: Path, tmp_path: Path) -> N
 def test_a_folder_that_cannot_be_written_is_told(own: Path, tmp_path: Path) -> None:
     made = stimuli.write(tmp_path, "heatmaps")
     own.write_text("a file")
-    with pytest.raises(StimuliError, match="cannot be written"):
+    with pytest.raises(StimuliError, match="could not be written"):
         importing.import_set(made.folder)
 
 
@@ -509,7 +509,7 @@ def test_an_own_set_is_found_by_id(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         library.load("tiny-maps")
     assert "tiny-heatmaps" in found.value.todo
     (tmp_path / "tiny-heatmaps").rename(tmp_path / "other")
-    with pytest.raises(StimuliError, match="calls itself 'tiny-heatmaps'"):
+    with pytest.raises(StimuliError, match="has the id 'tiny-heatmaps'"):
         library.load("other")
 
 
@@ -520,7 +520,7 @@ def test_an_id_of_a_shipped_and_of_an_own_set_is_refused(
     own = stimuli.write(tmp_path / "own", "heatmaps")
     monkeypatch.setattr(library, "shipped_folder", lambda: tmp_path / "shipped")
     monkeypatch.setenv("LABAPP_STIMULI", str(tmp_path / "own"))
-    with pytest.raises(StimuliError, match="names two stimulus sets") as refused:
+    with pytest.raises(StimuliError, match="Two stimulus sets have the id") as refused:
         library.load("tiny-heatmaps")
     assert str(shipped.folder) in refused.value.what
     assert str(own.folder) in refused.value.what
@@ -551,10 +551,10 @@ def test_a_folder_of_tables_is_told_to_be_imported_first(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"id": 1,\n oops}', "line 2: not readable as JSON"),
+        (b'{"id": 1,\n oops}', "line 2: this is not valid JSON"),
         (b'{"id": "a", "id": "b"}', "the key 'id' is given twice"),
         ('{\n"id": "Säge"}'.encode("latin-1"), "line 2: this is not UTF-8 text (byte 0xe4)"),
-        (b"[" * 100_000, "not readable as JSON"),
+        (b"[" * 100_000, "not valid JSON"),
         (b"{}", "id: missing"),
         (b'{"photoz": 1}', "photoz: unknown key"),
         (b"[]", "the file: found []"),

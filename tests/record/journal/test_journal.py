@@ -238,7 +238,7 @@ def test_a_rewritten_chain_still_shows_running_back_and_strange_segments(rows: l
         changed[index] = row._replace(hash=row.compute_hash(previous))
         previous = changed[index].hash
     told = [str(p) for p in check_rows(changed, "j")]
-    assert any("event 101: its time 5 ns lies before" in t for t in told)
+    assert any("event 101: its time of 5 ns is before" in t for t in told)
     assert any("event 151: segment 7 follows segment 1" in t for t in told)
 
 
@@ -299,7 +299,7 @@ CASES: dict[str, tuple[Change, str]] = {
     "a dial before the first": (set_in("dial.moved", {"dimension": -1}), "its dimension is -1"),
     "a name of no dial": (set_in("label.edited", {"dimension": 99}), "no slider 99"),
     "a dial of no box": (set_in("tutorial.dial_moved", {"box": 9}), "no dial"),
-    "too few dials": (set_in("trial.drawn", {"z_start": [0.5]}), "a state of 1 sliders, not"),
+    "too few dials": (set_in("trial.drawn", {"z_start": [0.5]}), "a state with 1 sliders, not"),
     "solved with too many": (set_in("trial.solved", {"z": [0.5] * 99}), "99 sliders, not"),
     "a part that is none": (set_in("part.started", {"index": 99}), "index 99"),
     "a stage that is none": (set_in("note.added", {}, part_id="nope"), "no part 'nope'"),

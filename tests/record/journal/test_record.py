@@ -89,7 +89,7 @@ def test_a_bundle_of_several_sessions(tmp_path: Path) -> None:
     folders.append(other.write(tmp_path / "b"))
     bundle = export(folders, tmp_path / "bundle")
     assert [record.participant for record in open_records(bundle)] == ["P01", "P02"]
-    with pytest.raises(RecordError, match="holds 2 sessions"):
+    with pytest.raises(RecordError, match="contains 2 sessions"):
         open_record(bundle)
 
 

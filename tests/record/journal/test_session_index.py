@@ -136,7 +136,7 @@ def test_a_remark_behind_one_that_was_cut_off_is_kept(tmp_path: Path) -> None:
     log.write_bytes(b'{"utc": "2026", "session": "sub-P09_ses-1_2026')
     add_comment(folder, "Tired after lunch.")
     assert comments(folder.parent) == {folder.name: ("Tired after lunch.",)}
-    assert list_problems(tmp_path) == [f"{log}: 1 damaged, not shown, of 2 remarks"]
+    assert list_problems(tmp_path) == [f"{log}: 1 damaged remarks of 2 are not shown"]
 
 
 def test_remarks_that_cannot_be_read_are_told_and_never_left_behind(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_remarks_that_cannot_be_read_are_told_and_never_left_behind(tmp_path: Pa
     log.mkdir()
     assert comments(folder.parent) == {}
     assert list_problems(tmp_path / "data") == [
-        f"{log} cannot be read (it is a folder, not a file): no remark is shown"
+        f"{log} cannot be read (it is a folder, not a file), so no remarks are shown"
     ]
     with pytest.raises(DataFolderError, match="could not be removed"):
         withdraw(folder, tmp_path / "private", delete=True)

@@ -328,5 +328,5 @@ def test_a_withdrawal_says_that_events_were_sent(tmp_path: Path) -> None:
     (row,) = (e for e in read_verified_events(session.folder.path) if e.kind == "lsl.opened")
     report = withdraw(session.folder.path, tmp_path / "private", delete=True)
     told = "\n".join(report.lines())
-    assert "Its events were sent over LSL" in told
+    assert "The session’s events were sent over LSL" in told
     assert row.payload["source_id"] in told

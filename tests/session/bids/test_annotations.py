@@ -187,7 +187,7 @@ def test_redacted_sound_is_silent_and_only_there(session: Path, tmp_path: Path) 
     assert np.array_equal(after[1510:], before[1510:])
     assert np.array_equal(heard(open_record(session)), before), "the recording is as it was"
     report = verify(tmp_path / "bundle")
-    assert any("1 of its 71 blocks hold redacted sound" in note for note in report.notes)
+    assert any("1 of its 71 blocks contain redacted sound" in note for note in report.notes)
     again = export([tmp_path / "bundle"], tmp_path / "again")
     assert verify(again).ok, verify(again).lines()
 
@@ -204,7 +204,7 @@ def test_sound_that_ought_to_be_silent_is_found(session: Path, tmp_path: Path) -
         files[sound.relative_to(bundle).as_posix()] = hash_stream(stream)
     manifest.write_text(manifest_text(facts, files))
     problems = verify(bundle).problems
-    assert any("is redacted, and not silent" in problem for problem in problems), problems
+    assert any("is redacted, but not silent" in problem for problem in problems), problems
 
 
 def test_a_de_identified_copy_has_reviewed_texts_no_remarks_and_no_raters(

@@ -208,9 +208,9 @@ def test_no_licence_is_guessed(license_: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("Jo Doe", "a comma between them"),
-        ("Doe,", "a comma between them"),
-        ("", "a comma between them"),
+        ("Jo Doe", "separated by a comma"),
+        ("Doe,", "separated by a comma"),
+        ("", "separated by a comma"),
         ("Doe, Jo; A; B", "more than a name"),
         ("Doe, Jo; A; 0000-0002-1825-0098", "check digit"),
     ],
@@ -225,7 +225,7 @@ def test_creators_are_read_as_they_are_written() -> None:
     orcid = "0000-0002-1694-233X"
     expected = Creator("Doe", "Jo", "Here, and there", orcid)
     assert Creator.parse(f"Doe, Jo; https://orcid.org/{orcid}; Here, and there") == expected
-    with pytest.raises(UsageError, match="No creator was named"):
+    with pytest.raises(UsageError, match="No creator was given"):
         Metadata.of("CC0-1.0", [])
     with pytest.raises(UsageError, match="is not a DOI"):
         Metadata.of("CC0-1.0", ["Doe, Jo"], doi="zenodo.1234567")

@@ -410,12 +410,12 @@ def test_a_session_is_not_exported_with_other_files_than_its_studys(tmp_path: Pa
     folder = golden_session(tmp_path / "data")
     before = (folder / "study/golden.yaml").read_bytes()
     (folder / "study/names.csv").write_text("P01,Ada Lovelace")
-    with pytest.raises(BundleError, match="is not as the session was planned") as told:
+    with pytest.raises(BundleError, match="is not as it was when the session was planned") as told:
         export([folder], tmp_path / "bundle")
     assert "names.csv" in told.value.todo
     (folder / "study/names.csv").unlink()
     (folder / "study/golden.yaml").write_bytes(before + b"# Ada Lovelace\n")
-    with pytest.raises(BundleError, match="is not as the session was planned"):
+    with pytest.raises(BundleError, match="is not as it was when the session was planned"):
         export([folder], tmp_path / "bundle")
     (folder / "study/golden.yaml").write_bytes(before)
     assert verify(export([folder], tmp_path / "bundle")).ok

@@ -240,7 +240,7 @@ def test_other_samples_in_a_whole_file_are_found_by_the_journal(copy: Path) -> N
     assert "the sound from 10.0 to 11.0 s was changed (SHA-256)" in problem
     soundfile.write(copy / FIRST, samples, 2 * rate, subtype="PCM_16", format="FLAC")
     reseal(copy, bundle_version=2)
-    assert any("its header does not fit" in each for each in verify(copy).problems)
+    assert any("its header does not match" in each for each in verify(copy).problems)
 
 
 def test_frames_are_counted(copy: Path) -> None:
@@ -249,7 +249,7 @@ def test_frames_are_counted(copy: Path) -> None:
     soundfile.write(path, np.append(samples, samples[-1:]), rate, subtype="PCM_16", format="FLAC")
     reseal(copy, bundle_version=2)
     assert any(
-        "it has 20001 frames, and had 20000 when it was closed" in each
+        "it has 20001 frames, but had 20000 when it was closed" in each
         for each in verify(copy).problems
     )
 
@@ -258,9 +258,9 @@ def test_what_session_json_says_of_it_cannot_be_changed(copy: Path) -> None:
     path = copy / SOURCE / "session.json"
     facts = json.loads(path.read_text())
     for changed, told in (
-        ({"sound_format": "wav"}, "has version 2, and its sound_format is 'wav'"),
-        ({"bundle_version": 1}, "has version 1, and its sound_format is 'flac'"),
-        ({"bundle_version": 3}, "has version 3; this program reads 1, 2"),
+        ({"sound_format": "wav"}, "has version 2, but its sound_format is 'wav'"),
+        ({"bundle_version": 1}, "has version 1, but its sound_format is 'flac'"),
+        ({"bundle_version": 3}, "has version 3, but this version of labapp reads 1, 2"),
     ):
         path.write_text(json.dumps(facts | changed))
         with pytest.raises(RecordError, match=told):
@@ -273,7 +273,7 @@ def test_what_session_json_says_of_it_cannot_be_changed(copy: Path) -> None:
 def test_a_second_sound_beside_it_is_told(copy: Path, made: Path) -> None:
     shutil.copy(made / "wav" / SOURCE / RECORDED, copy / SOURCE / RECORDED)
     reseal(copy, bundle_version=2)
-    told = f"{SOURCE}/{RECORDED}: it is there twice, as WAV and as FLAC"
+    told = f"{SOURCE}/{RECORDED}: there are two copies, as WAV and as FLAC"
     assert told in verify(copy).problems
 
 
@@ -310,18 +310,18 @@ def test_sound_that_cannot_be_flac_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "bundle"
 
     def refused() -> str:
-        with pytest.raises(BundleError, match="cannot be written as FLAC") as told:
+        with pytest.raises(BundleError, match="cannot be converted to FLAC") as told:
             export([session], out, sound="flac")
         assert not out.exists()
         assert "--sound wav" in told.value.todo
         return told.value.what
 
     soundfile.write(path, np.zeros(100), 1000, subtype="PCM_24", format="WAV")
-    assert "1 channels of 24 bits, not one of 16" in refused()
+    assert "1 channels of 24 bits, instead of one channel of 16 bits" in refused()
     path.write_bytes(wav_header(2000, len(whole) - 44) + whole[44:])
-    assert "its header says 2000 frames a second, and the journal 1000" in refused()
+    assert "its header says 2000 frames a second, but the journal says 1000" in refused()
     path.write_bytes(wav_header(768_000, len(whole) - 44) + whole[44:])
-    assert "FLAC has at most 655350" in refused()
+    assert "FLAC allows at most 655350" in refused()
     path.write_bytes(whole)
     export([session], out, sound="flac")
 

@@ -137,7 +137,7 @@ def test_what_a_running_export_writes_is_left_alone(tmp_path: Path) -> None:
     (hidden,) = out.parent.glob(".bundle.*")
     with FileLock(hidden / LOCK):
         assert exports.clear(session.parent) == []
-        with pytest.raises(SessionBusy, match="is being written to"):
+        with pytest.raises(SessionBusy, match="are being written to"):
             withdraw(session, tmp_path / "private", delete=True)
     assert session.is_dir()
     assert exports.clear(session.parent) == [hidden]

@@ -233,7 +233,7 @@ def test_a_changed_lost_or_foreign_picture_is_named(tmp_path: Path) -> None:
     problems = verify(folder).problems
     assert f"stimuli/{first.name}: not the picture that was shown (SHA-256)" in problems
     assert f"stimuli/{second.name}: missing" in problems
-    assert "stimuli/more.png: the journal does not name it" in problems
+    assert "stimuli/more.png: not mentioned in the journal" in problems
 
 
 def test_a_deidentified_copy_says_the_same_of_the_photos(

@@ -198,7 +198,7 @@ def test_the_sets_manifest_goes_along_and_is_checked(tmp_path: Path, session: Pa
     assert hashlib.sha256(copied.read_bytes()).hexdigest() == part.unmasked.manifest_sha256
     copied.write_bytes(copied.read_bytes() + b" ")
     problems = verify(bundle).problems
-    assert any("not the one the session was planned with" in problem for problem in problems)
+    assert any("not the one with which the session was planned" in problem for problem in problems)
 
 
 def test_a_changed_or_lost_picture_of_the_session_is_named(
@@ -236,7 +236,7 @@ def test_a_table_with_a_row_too_few_is_found(tmp_path: Path, session: Path) -> N
         path.write_text("\n".join(kept) + "\n", "utf-8")
     reseal(bundle)
     told = "\n".join(verify(bundle).problems)
-    assert f"{STEM}-unmasking_beh.tsv: 90 rows, the journal gives 91" in told
+    assert f"{STEM}-unmasking_beh.tsv: it has 90 rows, but the journal gives 91" in told
     assert f"{STEM}-unmasking_events.tsv: " in told
     # Of tables of an earlier format the rows are counted.
     reseal(bundle, table_format=0)
@@ -295,7 +295,7 @@ def test_the_session_is_told_in_counts(session: Path) -> None:
     ("model", "same", "said"),
     [
         ("faces/cnn", True, "included"),
-        ("faces/cnn", False, "the model installed at export is another version"),
+        ("faces/cnn", False, "the model installed at export is a different version"),
         ("faces/none", True, "not installed here at export"),
     ],
 )

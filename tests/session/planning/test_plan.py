@@ -214,8 +214,8 @@ def test_one_json_value_with_the_same_numbers_each_time(
         (("unmasking-faces",), "quickstart"),
         (("gradcam-distinction",), "cannot be planned"),
         (("calibration",), "--calibration"),
-        (("quickstart", "--strategies", "wizard"), "'wizard' is none of them"),
-        (("quickstart", "--strategies", "explanation"), "'explanation' is none of them"),
+        (("quickstart", "--strategies", "wizard"), "'wizard' is not a strategy"),
+        (("quickstart", "--strategies", "explanation"), "'explanation' is not a strategy"),
         (("quickstart", "--strategies", "random,random"), "twice"),
         (("quickstart", "--strategies", "random=0.4"), "add up to"),
         (("quickstart", "--strategies", "random=0.4"), "understanding, partial, ascent, random."),
@@ -392,5 +392,5 @@ def test_a_study_in_which_concepts_are_set_is_planned_with_strategies_of_its_own
     assert not problems(page)
     status, _, err = labapp(*asked, "--strategies", "understanding")
     assert status != 0
-    assert "'understanding' is none of them" in err
+    assert "'understanding' is not a strategy" in err
     assert "careful, learner, stubborn, misled" in err

@@ -97,7 +97,7 @@ def test_later_changes_are_told_one_by_one(tmp_path: Path) -> None:
     assert sorted(registered.changes(later.study.declared)) == [
         'analysis.correction: registered as "holm"; now "none"',
         "design.per_cell: registered as 12; now 10",
-        'exclude.too_fast: registered as {"median_response_s_below": 2.0}; now not said',
+        'exclude.too_fast: registered as {"median_response_s_below": 2.0}; now missing',
     ]
     assert registered.find_unregistered(
         ["completion_rate", "seq"], ["first against the others", "ae − vae"]
@@ -112,7 +112,7 @@ def test_what_is_no_registration_is_refused(tmp_path: Path, content: bytes) -> N
 
 
 def test_a_study_that_declares_nothing_has_nothing_to_register(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="declares no hypotheses"):
+    with pytest.raises(UsageError, match="does not declare any hypotheses"):
         preregister(loading.load("quickstart"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -215,7 +215,7 @@ def test_a_hypothesis_that_a_task_tests_is_registered_with_its_measure_and_metho
 @pytest.mark.parametrize(
     ("hypothesis", "told"),
     [
-        ("{text: A, test: no_such}", "no task of the study has a test 'no_such'"),
+        ("{text: A, test: no_such}", "none of the study's tasks has a test 'no_such'"),
         ("{text: A, test: card_trust, outcome: gain}", "an outcome, or the test of a task"),
         ("{text: A}", "an outcome, or the test of a task"),
         ("{text: A, test: card_trust, direction: less}", "without contrast, term and direction"),

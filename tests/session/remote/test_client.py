@@ -153,7 +153,7 @@ def test_a_file_that_is_damaged_or_lacks_a_piece_is_refused(tmp_path: Path) -> N
         link._take(piece("study/b", b"abcdef", 4))
     with pytest.raises(wire.WireError, match="too large"):
         link._take(wire.File("study/c", wire.LARGEST_FILE + 1, 0, b"", b"x" * 32))
-    with pytest.raises(wire.WireError, match="does not exist here"):
+    with pytest.raises(wire.WireError, match="should exist here, but it does not"):
         link._take(wire.Kept("study/d", b"x" * 32))
     assert not (tmp_path / "study/a").exists()
 

@@ -74,7 +74,7 @@ def test_a_replay_decodes_on_the_processor_whatever_was_asked_for(
     monkeypatch.setattr(package, "find_spec", lambda name: None)
     decoder = RecordedDecoders({"sinelines/vae": ""})["sinelines/vae"]
     assert decoder.decode(np.zeros((1, decoder.space.width), np.float32)).shape[0] == 1
-    with pytest.raises(DeviceMissing, match="remove LABAPP_DEVICE"):
+    with pytest.raises(DeviceMissing, match="unset LABAPP_DEVICE"):
         read_decoder("sinelines/vae")  # as a session and a preview do
 
 

@@ -172,7 +172,7 @@ def test_every_name_is_a_strategy_for_some_study(tmp_path: Path) -> None:
     assert shipped == {*STRATEGY_NAMES, ORACLE} - {MIXTURE}
     assert shipped == set(every_strategy())
     assert all(every_strategy().values())
-    with pytest.raises(UsageError, match="No task knows a strategy 'wizard'") as nobody:
+    with pytest.raises(UsageError, match="No task has a strategy 'wizard'") as nobody:
         simulate_study("quickstart", 1, "wizard", tmp_path / "out")
     assert "ascent, partial, random, understanding." in (nobody.value.todo or "")
     refused = {

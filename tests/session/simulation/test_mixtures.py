@@ -45,8 +45,8 @@ def test_shares_are_read() -> None:
     [
         ("understanding", "not NAME=SHARE"),
         ("understanding=half,random=0.5", "not NAME=SHARE"),
-        ("mixture=1", "'mixture' is none of the strategies"),
-        ("knowing=1", "'knowing' is none of the strategies"),
+        ("mixture=1", "'mixture' is not one of the strategies"),
+        ("knowing=1", "'knowing' is not one of the strategies"),
         ("random=0.5,random=0.5", "stands twice"),
         ("random=-0.5,ascent=1.5", "from 0 to 1"),
         ("random=0.5,ascent=0.4", "add up to 0.9"),
@@ -61,7 +61,7 @@ def test_wrong_shares_are_refused(text: str, why: str) -> None:
 
 
 def test_only_strategies_that_are_able_can_have_a_share() -> None:
-    with pytest.raises(UsageError, match="'explanation' is none of the strategies") as told:
+    with pytest.raises(UsageError, match="'explanation' is not one of the strategies") as told:
         parse("explanation=1", tuple(SHARES))
     assert "understanding, partial, ascent, random." in told.value.todo
     assert parse("explanation=1") == {"explanation": 1.0}

@@ -129,9 +129,9 @@ def test_a_mistake_is_told(told: str) -> None:
 @pytest.mark.parametrize(
     ("item", "told"),
     [
-        ({"kind": "written"}, "answered by one press"),
+        ({"kind": "written"}, "answered by a single press"),
         ({"kind": "choice", "options": [{"id": "a", "text": "A"},
-          {"id": "b", "text": "B", "describe": True}]}, "answered by one press"),
+          {"id": "b", "text": "B", "describe": True}]}, "answered by a single press"),
     ],
 )  # fmt: skip
 def test_only_items_of_one_press_lead_on(item: dict[str, Any], told: str) -> None:

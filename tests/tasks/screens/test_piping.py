@@ -126,8 +126,8 @@ def test_simulated_participants_answer_them(tmp_path: Path) -> None:
         ("{answer:why}", {}, "is not on an earlier page"),
         ("{answer:uses}", {"per_page": 3}, "is not on an earlier page"),
         ("{answer:uses}", {"order": "shuffled"}, "is not on an earlier page"),
-        ("{answer:then.uses}", {}, "named by its id alone: uses"),
-        ("{answer:order}", {}, "name one, such as order_a"),
+        ("{answer:then.uses}", {}, "only by its id: uses"),
+        ("{answer:order}", {}, "use one of them, such as order_a"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(text: str, more: dict[str, Any], told: str) -> None:

@@ -183,17 +183,17 @@ WRONG = {
     "gone": (
         "red.png",
         None,
-        "the picture 'pictures/red.png' is not there",
+        "the picture 'pictures/red.png' does not exist",
         "Put a PNG, JPEG or WebP",
     ),
     "no-picture": ("red.png", b"no", "is not a PNG, JPEG or WebP file", "Save it again"),
     "another": (
         "red.png",
         picture(RED, kind="JPEG"),
-        "is a JPEG file with another ending",
+        "is a JPEG file with a different ending",
         "red.jpg",
     ),
-    "blue-gone": ("blue.png", None, "the picture 'pictures/blue.png' is not there", "Put a PNG"),
+    "blue-gone": ("blue.png", None, "the picture 'pictures/blue.png' does not exist", "Put a PNG"),
 }
 
 

@@ -99,7 +99,7 @@ def test_each_format_is_decoded_and_mixed_to_one_channel(kind: str) -> None:
 @pytest.mark.parametrize(
     ("named", "files", "told"),
     [
-        ("sounds/none.wav", {}, "the sound 'sounds/none.wav' is not there"),
+        ("sounds/none.wav", {}, "the sound 'sounds/none.wav' does not exist"),
         ("sounds/bad.wav", {"sounds/bad.wav": b"no sound"}, "is not a WAV, FLAC, Ogg or MP3 file"),
         ("sounds/empty.wav", {"sounds/empty.wav": sound(seconds=0)}, "empty"),
         ("../alarm.wav", {}, "outside the study's folder"),
@@ -302,8 +302,8 @@ def test_simulated_participants_hear_the_sounds_of_options(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("where", "named", "told"),
     [
-        ("option", "sounds/none.wav", "the sound 'sounds/none.wav' is not there"),
-        ("text", "sounds/none.wav", "the sound 'sounds/none.wav' is not there"),
+        ("option", "sounds/none.wav", "the sound 'sounds/none.wav' does not exist"),
+        ("text", "sounds/none.wav", "the sound 'sounds/none.wav' does not exist"),
         ("text", "sounds/bad.wav", "is not a WAV, FLAC, Ogg or MP3 file"),
     ],
 )

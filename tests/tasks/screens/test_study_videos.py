@@ -100,7 +100,7 @@ def test_a_silent_video_plays_as_long_as_it_lasts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("named", "files", "told"),
     [
-        (FILE, {}, "the video 'videos/robot.mp4' is not there"),
+        (FILE, {}, "the video 'videos/robot.mp4' does not exist"),
         (FILE, {FILE: b"no video"}, "is not an MP4, MOV, Matroska, WebM, AVI, MPEG or Ogg video"),
         ({**MEDIA, "width": 3}, {}, "greater than or equal to 16"),
         ({**MEDIA, "play": 2}, {}, "did you mean 'plays'"),

@@ -245,7 +245,7 @@ def test_a_button_that_the_plan_does_not_have(button: int) -> None:
     ("change", "said"),
     [
         ({"truth": "square"}, "'square' is not one of the classes"),
-        ({"method": "corner"}, "'corner' is none of the methods"),
+        ({"method": "corner"}, "'corner' is not one of the methods"),
     ],
 )
 def test_a_plan_that_does_not_hold_together(change: dict[str, str], said: str) -> None:

@@ -148,7 +148,7 @@ def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) 
             tiers.append(_tier_coding(work, book, tier, phase, sessions, of_session))
         else:
             name = f"{tier} of {book.id}, version {book.version}"
-            work.left_out[f"{name}: nobody gave a code of this tier ({phase})"] += len(of_session)
+            work.left_out[f"{name}: nobody used a code of this tier ({phase})"] += len(of_session)
     tiers.sort(
         key=lambda each: (
             each.codebook.id,
@@ -174,12 +174,12 @@ def _sort(
     """Put the marks of a rater in a session where they belong."""
     if rater.machine:
         if rater.marks:
-            work.left_out[f"{rater.rater}: no person gave these marks"] += 1
+            work.left_out[f"{rater.rater}: these marks were not made by a person"] += 1
         return
     if (looked := _find_unused_codebook(rater, codebooks)) is not None:
         work.left_out[
-            f"{rater.rater}: opened {looked.id}, version {looked.version}, and gave no code of it, "
-            "having coded by another codebook; not taken as coded by it"
+            f"{rater.rater}: opened {looked.id}, version {looked.version}, but coded with "
+            "another codebook and used none of its codes; not counted as coded with it"
         ] += 1
     for sha, round_ in _kinds(rater):
         own = [mark for mark in rater.marks if (mark.codebook, mark.round) == (sha, round_)]
@@ -199,8 +199,8 @@ def _sort(
         codebook = codebooks.get(sha)
         if codebook is None:
             work.left_out[
-                f"{rater.rater}: marks by a version of a codebook that is not in the study "
-                f"({sha[:12] or 'none named'})"
+                f"{rater.rater}: marks made with a version of a codebook that is not in the "
+                f"study ({sha[:12] or 'none named'})"
             ] += 1
             continue
         phase: Phase = "training" if round_ == "training" else "independent"
@@ -209,19 +209,21 @@ def _sort(
         within = [mark for mark in own if any(_meets(mark, stretch) for stretch in assigned)]
         if outside := len(own) - len(within):
             work.left_out[
-                f"{rater.rater}, {session.name}: {outside} marks outside of what was to be coded"
+                f"{rater.rater}, {session.name}: {outside} marks outside the part that was to "
+                "be coded"
             ] += 1
         if len(_versions(rater, round_, codebook, codebooks)) > 1:
             work.partial.add((sha, phase, number, rater.rater))
             work.left_out[
-                f"{rater.rater}, {session.name}: coded by several versions of {codebook.id}; what "
-                "has no code by one of them is taken as not coded by it, and spans are not compared"
+                f"{rater.rater}, {session.name}: coded with several versions of {codebook.id}; "
+                "what has no code from a version counts as not coded with it, and spans are "
+                "not compared"
             ] += 1
         known = {tier.name for tier in codebook.tiers}
         if strange := sorted({mark.tier for mark in own} - known):
             work.left_out[
-                f"{rater.rater}: marks of {', '.join(strange)}, which the codebook {codebook.id} "
-                "does not have"
+                f"{rater.rater}: marks with {', '.join(strange)}, which the codebook "
+                f"{codebook.id} does not contain"
             ] += 1
         for tier in codebook.tiers:
             of_session = work.tiers.setdefault((sha, tier.name, phase), {})

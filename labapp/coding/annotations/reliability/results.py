@@ -435,8 +435,8 @@ def _no_single_number(
 ) -> Figure:
     number = sum(len(own) for stretch in stretches for own in stretch.spans)
     why = (
-        "several codes may hold at once, for which there is no single figure: each code is "
-        "compared by itself"
+        "several codes may apply at once, so there is no single figure, and each code is "
+        "compared separately"
     )
     result = Coefficient(
         "nominal u-alpha", "nominal", None, number, number, len(raters), why,

@@ -203,10 +203,10 @@ def write(
         raise ExportExists(
             f"{out} exists already.",
             safe="Nothing in it was changed.",
-            todo="Name a new folder with --out.",
+            todo="Choose a new folder with --out.",
         )
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        access.make_above(out)
         with leftovers.on_its_way(sessions, out, needed=False) as (hidden,):
             access.own_folder(hidden, exist_ok=False)
             _write(hidden / FIGURES, FIGURE_COLUMNS, figure_rows(results))
@@ -363,22 +363,26 @@ WHAT = {
     "sets of codes that overlap count as agreement in part",
     "Gwet's AC1": "agreement beyond chance where chance is only what raters guess on hard units; "
     "it does not fall because a code is rare",
-    "Fleiss's kappa": "agreement beyond chance with the same number of ratings for each unit, "
-    "by any raters",
-    "linear weighted kappa": "kappa of values in which a disagreement counts by its distance",
-    "quadratic weighted kappa": "kappa of values in which a disagreement counts by its squared "
+    "Fleiss's kappa": "agreement beyond chance if every unit has the same number of ratings, "
+    "from any raters",
+    "linear weighted kappa": "kappa of values, with disagreements weighted by their distance",
+    "quadratic weighted kappa": "kappa of values, with disagreements weighted by their squared "
     "distance",
-    "ICC(2,1)": "the share of all variation of values that is of the units, for a single rater "
-    "drawn from many; raters who differ by a constant disagree",
+    "ICC(2,1)": "the share of the variation in values that is due to the units, for a single "
+    "rater drawn from many; raters who differ by a constant disagree",
     "nominal u-alpha": "agreement on stretches that raters set themselves: where they are and "
     "which code they have, gaps included; atom of time 1 ms",
     "binary u-alpha": "agreement on where there is a code at all, gaps included; atom of time 1 ms",
-    "time-unit kappa": "Cohen's kappa of what holds at the instants of a grid; it changes with the "
-    "grid and its origin, and stands here for comparison with other programs",
+    "time-unit kappa": "Cohen's kappa of what applies at the points of a time grid; it depends "
+    "on the grid and its origin, and is given for comparison with other "
+    "programs",
 }
 """By the name of a measure."""
 
-LEVELS = {"ordinal": "; values by their order alone", "interval": "; values by their differences"}
+LEVELS = {
+    "ordinal": "; only the order of the values matters",
+    "interval": "; values by their differences",
+}
 
 
 def _page(
@@ -494,8 +498,8 @@ def what(figure: Figure) -> str:
         text += LEVELS.get(result.level, "")
     if figure.basis == "windows":
         text += (
-            f"; of whether a moment with the code lies in each window of {figure.grid_s:g} s from "
-            "the beginning of what both coded"
+            "; whether a window contains a moment with the code, in windows of "
+            f"{figure.grid_s:g} s from the beginning of what both coded"
         )
     if figure.basis == "instants":
         text += f"; grid of {figure.grid_s:g} s from the beginning of what both coded"
@@ -523,5 +527,5 @@ def heading(figure: Figure) -> str:
 def phase(figure: Figure) -> str:
     """What the round of a figure is good for."""
     if figure.tier.phase == "training":
-        return "training: to learn the codebook on, not to be reported"
+        return "training: for learning the codebook, not for reporting"
     return "coded independently and locked"

@@ -322,7 +322,7 @@ def _check(file: Any, path: Path, indices: Int64) -> None:
     for column, expected in zip(labels.T, indices.T, strict=True):
         # By rank: what a value is called does not matter, which row has which does.
         if not np.array_equal(np.unique(column, return_inverse=True)[1], expected):
-            raise _make_error(f"labels of {path} are not those of the published grid.")
+            raise _make_error(f"labels of {path} do not match the published grid.")
 
 
 def _pictures(images: Any, rows: Int64) -> UInt8:

@@ -75,8 +75,8 @@ MOST_CELLS = 14
 """Cells of a side of an explanation, at most."""
 MASKS = 400
 _ADVICE = (
-    "Check --size, --grey and --classes: they say what the classifier takes, and how many scores "
-    "it gives."
+    "Check --size, --grey and --classes, which describe the classifier's input and the number "
+    "of its scores."
 )
 CHUNK = 50
 METHODS = {"occlusion": "Occlusion", "rise": "RISE"}

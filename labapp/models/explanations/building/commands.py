@@ -110,7 +110,7 @@ def refuse_scored_options(name: str, **options: object) -> None:
     given = [key for key, value in options.items() if value is not None]
     if given and name in sets.specs():
         raise UsageError(
-            f"{name} is not made of pixel scores; it has no options for its images.",
+            f"{name} is not made of pixel scores, so it has no options for its images.",
             todo="Leave out --title, --images-per-class, --wrong-per-class and --methods.",
         )
 
@@ -155,12 +155,13 @@ def explain_with_progress(
     if not re.fullmatch(SET_ID, set_id) or wrong > each:
         raise UsageError(
             f"Found --id {set_id} with {wrong} wrong images out of {each} per class.",
-            todo="An id has lower-case letters, digits and hyphens; at most all images are wrong.",
+            todo="An id consists of lower-case letters, digits and hyphens. The number of "
+            "wrong images must not be larger than the number of images per class.",
         )
     if kind not in KINDS or method not in black_box.METHODS:
         raise UsageError(
             f"Found --kind {kind} --method {method}.",
-            todo=f"A set has {' or '.join(KINDS)}; its method is one of "
+            todo=f"The kind must be {' or '.join(KINDS)}, and the method one of "
             f"{', '.join(black_box.METHODS)}.",
         )
     if kind == "heatmaps":

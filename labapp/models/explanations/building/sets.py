@@ -161,7 +161,7 @@ def _deal(
             free = [photo for photo in pool if sum(c.truth == photo.truth for c in dealt) < most]
             if not free:
                 raise TooFewPhotos(
-                    f"{len(pool)} photos are left, and none of a class a set still needs"
+                    f"{len(pool)} photos are left, but none of a class that a set still needs"
                 )
             best = min(free, key=lambda photo: key(photo, dealt, given))
             dealt.append(best)
@@ -494,8 +494,10 @@ def photos_of(model: Classifier, rows: PictureRows) -> SetPhotos:
     data = model.card.recipe.data
     if isinstance(rows, BirdRows) and rows.occlusion != OCCLUSION:
         raise ModelError(
-            f"{model.card.id} knows birds with leaves over {rows.occlusion:.0%} of the marks.",
-            todo=f"Train one with occlusion: {OCCLUSION}, the one that stimulus sets can name.",
+            f"{model.card.id} was trained on birds with leaves over {rows.occlusion:.0%} of the "
+            "marks.",
+            todo=f"Train one with occlusion: {OCCLUSION}, the only kind that stimulus sets can "
+            "use.",
         )
     photos: type[SetPhotos] = load(data.set_photos)
     return photos(rows, model.names, data.dataset)

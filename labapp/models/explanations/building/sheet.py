@@ -40,14 +40,14 @@ def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> tuple[Pa
     scores, one of its files is missing or damaged, or the folder exists or cannot be written."""
     if (kind := stimulus_set.manifest.kind) != "scores":
         raise StimuliError(
-            f"The stimulus set {stimulus_set.id} is of the kind {kind}; sheets are made of "
-            "sets of pixel scores.",
-            todo="Name a set whose kind is scores.",
+            f"The stimulus set {stimulus_set.id} is of the kind {kind}, but sheets are made "
+            "from sets of pixel scores.",
+            todo="Choose a set of the kind scores.",
         )
     if folder.exists():
         raise StimuliError(
             f"{folder} already exists, and nothing is overwritten.",
-            todo="Name a folder that does not exist.",
+            todo="Choose a folder that does not exist yet.",
         )
     with mpl.rc_context(STYLE):
         figures = {EXPLANATIONS: explanations(stimulus_set), MASKED: masks(stimulus_set, masking)}
@@ -58,8 +58,8 @@ def write(stimulus_set: StimulusSet, masking: Masking, folder: Path) -> tuple[Pa
                 figure.savefig(folder / name, dpi=DPI, metadata={"Software": None})
         except OSError as error:
             raise StimuliError(
-                f"{folder} cannot be written: {error.strerror}.",
-                todo="Name a folder where you may write.",
+                f"{folder} could not be written: {error.strerror}.",
+                todo="Choose a folder in which you may write.",
             ) from error
     return folder / EXPLANATIONS, folder / MASKED
 

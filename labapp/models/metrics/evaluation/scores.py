@@ -119,7 +119,7 @@ def compute(
     if train is not None:
         if not metric.train:
             raise MetricError(
-                f"{metric.label} cannot train on other rows.",
+                f"{metric.label} cannot be trained on separate rows.",
                 todo="Leave them out.",
             )
         learnt, of_learnt = train
@@ -154,7 +154,7 @@ def compute(
         raise MetricError(
             f"The metric {metric.name!r} of an installed package failed: "
             f"{type(error).__name__}: {error}.",
-            todo="Tell its authors; `labapp plugins list` names the package.",
+            todo="Report it to its authors. `labapp plugins list` shows the package.",
         ) from error
     if not cut:
         return score
@@ -355,7 +355,7 @@ def _npy(path: Path, content: bytes, letter: str) -> NumberTable:
         # Also what would have to be unpickled: that could run anything.
         raise _refuse(
             path,
-            f"it holds no plain array of numbers ({error})",
+            f"it does not contain a plain array of numbers ({error})",
             "Save one array of numbers with numpy.save",
         ) from error
     return NumberTable(values, default_names(letter, values.shape[1] if values.ndim > 1 else 1))
@@ -380,7 +380,8 @@ def _csv(path: Path, content: bytes, letter: str) -> NumberTable:
     if has_names and not names[0] and counts:
         raise _refuse(
             path,
-            "its first column has no name and counts the rows, as pandas and R write it",
+            "its first column has no name and only numbers the rows, as in files written by "
+            "pandas and R",
             "Save the table without it (pandas: index=False; R: row.names = FALSE)",
         )
     named = tuple(name or f"{letter}{at}" for at, name in enumerate(names, 1))
@@ -401,8 +402,8 @@ def _number(path: Path, table: TextTable, line: int, cell: str) -> float:
     except ValueError as error:
         raise _refuse(
             path,
-            f"line {line} holds {cell[:60]!r}, which is not a number",
-            "Give numbers, with commas, semicolons or tabs between them",
+            f"line {line} contains {cell[:60]!r}, which is not a number",
+            "Give numbers separated by commas, semicolons or tabs",
         ) from error
 
 
@@ -572,9 +573,9 @@ def new_folder(out: Path | None) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise MetricError(
-            f"The folder {out} cannot be made: {error.strerror}.",
+            f"The folder {out} could not be created: {error.strerror}.",
             safe="Nothing was computed.",
-            todo="Name a folder where you may write with --out.",
+            todo="Use --out to choose a folder in which you may write.",
         ) from error
     try:
         yield
@@ -635,7 +636,7 @@ def _report_disk_errors(out: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise MetricError(
-            f"The scores cannot be written to {out}: {error.strerror}.",
+            f"The scores could not be written to {out}: {error.strerror}.",
             safe="Files that were already written are complete.",
             todo="Free some space, or name another folder with --out.",
         ) from error

@@ -435,14 +435,14 @@ def shut_in(*, memory: int) -> None:
         raise NoSandboxError(f"there is none for {platform.system() or 'this system'}")
     known = _FORBIDDEN.get(platform.machine())
     if known is None or struct.calcsize("P") != 8:
-        raise NoSandboxError(f"there is none for processors of the kind {platform.machine()}")
+        raise NoSandboxError(f"there is none for {platform.machine()} processors")
     most = in_use() + memory
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        raise NoSandboxError(f"rights cannot be given up ({os.strerror(ctypes.get_errno())})")
+        raise NoSandboxError(f"privileges cannot be dropped ({os.strerror(ctypes.get_errno())})")
     _landlock(libc)
     _seccomp(libc, known[0], known[1], [number for group in known[2:] for number in group])
     _check()
@@ -478,7 +478,9 @@ def _check() -> None:
         except PermissionError:
             continue
         except OSError as error:
-            raise NoSandboxError(f"{what} is not refused, but fails ({error})") from error
+            raise NoSandboxError(
+                f"{what} should be refused, but fails differently ({error})"
+            ) from error
         raise NoSandboxError(f"{what} can be opened from inside it")
 
 

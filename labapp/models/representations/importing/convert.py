@@ -38,7 +38,7 @@ PATIENCE_S = 60
 """A process that takes longer until its next answer is ended; on most systems it is ended before,
 after `SECONDS` of computing."""
 _OPENED = {
-    False: "It was opened without files and network.",
+    False: "It was opened without access to files or the network.",
     True: "It was opened with --trust, so it could read and write files.",
 }
 """By whether it was trusted."""
@@ -127,8 +127,8 @@ def convert(
             raise ModelError(
                 f"{path} could not be converted: the process that opened it ended {how}.",
                 safe=f"{_OPENED[trusted]} No model was made.",
-                todo="Check that the file can be run by the torch that is installed here, and that "
-                f"it needs less than 4 GiB of memory and {SECONDS} seconds.",
+                todo="Check that the file can be run by the torch that is installed here, and "
+                f"that it needs less than 4 GiB of memory and less than {SECONDS} seconds.",
             ) from error
     return Conversion(
         graph, np.concatenate(batches), tuple(facts["operators"]), str(facts["torch"])
@@ -139,7 +139,7 @@ def refuse_other_kind(path: Path | str, content: bytes, kind: str) -> None:
     """Raises ModelError for a file of torch that holds something else than this kind of program."""
     if what := _other_kind(content, kind):
         raise ModelError(
-            f"{path} is no {TITLES[kind]} file: it holds {what}.",
+            f"{path} is not in the {TITLES[kind]} format: it contains {what}.",
             safe="It was only inspected, and nothing in it was run. No model was made.",
             todo=_SAVED_BY[kind],
         )
@@ -162,7 +162,7 @@ def _other_kind(content: bytes, kind: str) -> str:
     """What a file of torch holds instead of a program of this kind, in words; empty where it may be
     one. It is only looked at: unpickling it could run anything."""
     if content.startswith(_LEGACY):
-        return "what torch.save wrote, which is weights or a pickled module"
+        return "data written by torch.save, which is either weights or a pickled module"
     try:
         with archives.archive(io.BytesIO(content)) as opened:
             names = {entry.partition("/")[2] for entry in opened.namelist()}
@@ -181,14 +181,14 @@ def _other_kind(content: bytes, kind: str) -> str:
         return ""
     tensors = ("collections OrderedDict", "torch._utils _rebuild_tensor_v2")
     if str(first) in tensors:
-        return "weights alone (a state_dict, as torch.save writes it), and no decoder to use them"
+        return "only weights (a state_dict written by torch.save), without a decoder that uses them"
     return f"a pickled module ({first}), which only its own Python code can open"
 
 
 _TOO_LONG = "too late"
 _FASTER = (
-    "Leave out loops that may not end, or use a decoder with fewer weights or smaller pictures: "
-    "in a session, each picture is needed within a moment."
+    "Remove loops that may not end, or use a decoder with fewer weights or smaller pictures. "
+    "In a session, each picture must be ready within a moment."
 )
 _TRIED: set[tuple[str, tuple[int, ...]]] = set()
 """Graphs that answered, by the hash of their content and the shape of an input."""
@@ -344,19 +344,19 @@ def _answer(
             else ""
         )
         raise ModelError(
-            f"{path} is not converted: it uses operators that are not among those that only "
+            f"{path} was not converted, because it uses operators that may do more than "
             f"compute: {operators}.{why}",
             safe=f"{_OPENED[trusted]} No model was made.",
-            todo="Leave them out of the export, or export it as ONNX instead.",
+            todo="Remove them before the export, or export the decoder as ONNX instead.",
         )
     if refused == "memory":
         raise ModelError(
-            f"{path} is not imported: {memory.describe_shortage(MEMORY)}.",
+            f"{path} was not imported: {memory.describe_shortage(MEMORY)}.",
             safe=f"{_OPENED[trusted]} No model was made.",
             todo=memory.ADVICE,
         )
     what = {
-        "open": f"is no {title} file that torch can open",
+        "open": f"is not a file in the {title} format that torch can open",
         "convert": "cannot be converted to ONNX",
         "run": f"fails on input of the shape ({', '.join(map(str, ('n', *given)))})",
     }[refused]

@@ -34,7 +34,7 @@ LAYOUT = 13
 def make_import_error(path: Path | str, problems: Sequence[str], todo: str) -> ModelError:
     """An error with all that is wrong with a file."""
     lines = problems[0] if len(problems) == 1 else "\n" + "\n".join(f"  {p}" for p in problems)
-    return ModelError(f"{path} is not imported: {lines}", safe="Nothing of it was kept.", todo=todo)
+    return ModelError(f"{path} was not imported: {lines}", safe="Nothing was stored.", todo=todo)
 
 
 def read(path: Path | str, content: bytes) -> ModelProto:
@@ -50,8 +50,8 @@ def check(path: Path | str, content: bytes) -> None:
 def _check_graph(path: Path | str, content: bytes, *, latents: bool) -> ModelProto:
     onnx = import_onnx()
     todo = (
-        "Export it as one file (of torch: external_data=False), with ONNX's own operators, for any "
-        "number of rows."
+        "Export it as one file (in torch: external_data=False) that uses only ONNX's own "
+        "operators and accepts any number of rows."
     )
     try:
         model: ModelProto = onnx.load_model_from_string(content)
@@ -85,7 +85,7 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
         )
     nodes = list(_nodes(model))
     if foreign := sorted({f"{n.domain}::{n.op_type}" for n in nodes if n.domain not in DOMAINS}):
-        problems.append(f"it uses operators that are not ONNX's: {', '.join(foreign)}.")
+        problems.append(f"it uses operators that are not part of ONNX: {', '.join(foreign)}.")
     if drawing := sorted({node.op_type for node in nodes if node.op_type in DRAWS}):
         problems.append(
             f"it draws at random ({', '.join(drawing)}): the same input would give a different "
@@ -111,7 +111,7 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
             "the shape (n, dimensions)."
         )
     elif shape and shape[0] is not None and shape[0] != 1:
-        problems.append(f"it takes exactly {shape[0]} rows at once, but n must be free.")
+        problems.append(f"it accepts exactly {shape[0]} rows at once, but n must be variable.")
     return problems
 
 

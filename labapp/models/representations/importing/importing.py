@@ -100,12 +100,12 @@ def layout_of(
         how = layout(made.shape[1:], shape)
     except ValueError as error:
         raise make_import_error(
-            name, [f"{error}."], "Say the shape with --shape, such as 28x28 or 64x64x3."
+            name, [f"{error}."], "Give the shape with --shape, such as 28x28 or 64x64x3."
         ) from error
     if len(how.shape) > 1 and max(how.shape[:2]) > LARGEST_SIDE:
         problem = (
-            f"its pictures are {how.shape[1]} pixels wide and {how.shape[0]} high; at most "
-            f"{LARGEST_SIDE} are shown."
+            f"its pictures are {how.shape[1]} pixels wide and {how.shape[0]} high, but at most "
+            f"{LARGEST_SIDE} can be shown."
         )
         raise make_import_error(name, [problem], "Export a decoder with smaller pictures.")
     return how
@@ -139,8 +139,8 @@ def decode(
         made = run(part)
         if made.shape != (len(part), *how.shape):
             problem = (
-                f"from {len(part)} latents at once it makes an array of the shape {made.shape}; "
-                "each must give its own picture."
+                f"from {len(part)} latents at once it makes an array of the shape {made.shape}, "
+                "but each must give its own picture."
             )
             raise make_import_error(name, [problem], "Export it with n left open (dynamic axes).")
         if start == 0:
@@ -174,14 +174,14 @@ def decode(
         )
     if far and not broken.any():
         problems.append(
-            f"what it was converted to differs from it on {far} of {len(trial)} latents, by up to "
-            f"{tried.apart:.2g}."
+            f"the converted decoder differs from the original on {far} of {len(trial)} latents, "
+            f"by up to {tried.apart:.2g}."
         )
     if problems:
         todo = (
-            "Let the decoder end with a sigmoid, torch.clamp(x, 0, 1) or numpy.clip(x, 0, 1)."
+            "End the decoder with a sigmoid, torch.clamp(x, 0, 1) or numpy.clip(x, 0, 1)."
             if beyond and not broken.any() and not far
-            else "Correct the decoder, or give latents or --limits that it was made for."
+            else "Correct the decoder, or give the latents or --limits for which it was made."
         )
         raise make_import_error(name, problems, todo)
     return tried
@@ -193,11 +193,13 @@ def _same_again(name: Path | str, run: Run, trial: Float32, made: NDArray[Any]) 
     if not np.allclose(alone, again, rtol=0, atol=CLOSE, equal_nan=True):
         problem = "the same latents give a different picture each time, so it draws at random."
         raise make_import_error(
-            name, [problem], "Leave out what draws, such as dropout or sampling."
+            name,
+            [problem],
+            "Remove everything that draws random numbers, such as dropout or sampling.",
         )
     if not np.allclose(made[:1], alone, rtol=0, atol=CLOSE, equal_nan=True):
-        problem = "a picture depends on the others that are decoded with it."
-        todo = "Export it for evaluation (model.eval()), so that no batch is normalised."
+        problem = "a picture depends on the others that are decoded at the same time."
+        todo = "Export it in evaluation mode (model.eval()), so that batches are not normalised."
         raise make_import_error(name, [problem], todo)
 
 
@@ -216,7 +218,7 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
         )
         todo = (
             "Check that the latents belong to this decoder, and that it was trained: a VAE "
-            "whose latents carry nothing draws the same picture for all of them."
+            "whose latents carry no information produces the same picture for all of them."
         )
         raise make_import_error(name, [problem], todo)
     measure = get_distance(distance)
@@ -229,8 +231,8 @@ def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> 
     notes = [remark]
     if is_picture and middle < ALIKE:
         notes.append(
-            "Warning: this is little. People will hardly see what its sliders do if pixels "
-            f"differ by less than {ALIKE:g} (of 0 to 1)."
+            "Warning: this is a small difference. People will hardly see what its sliders do "
+            f"if pixels differ by less than {ALIKE:g} (on a scale from 0 to 1)."
         )
     return notes
 
@@ -242,7 +244,12 @@ def scale_distance(name: str, instances: Sequence[Float32]) -> tuple[str, list[s
     apart = [USUAL[name](instances[a], instances[b]) for a, b in _pairs(instances)]
     scale = float(np.median(apart)) if apart else 0.0
     if not scale > 0:
-        return name, ["Most pictures of this decoder are equal, so its distance has no scale."]
+        return name, [
+            (
+                "Most pictures of this decoder are identical, so no scale can be "
+                "computed for its distance."
+            )
+        ]
     note = (
         f"Alignment is 1 − {name} / {scale:.3g}: 1 for equal pictures, 0 for two that are as far "
         "apart as two of its pictures usually are."
@@ -285,12 +292,12 @@ def measure_pace(run: Run, trial: Float32) -> tuple[float, float]:
 
 def pace_words(median: float, slow: float) -> str:
     """The same in words, beside the time of a frame."""
-    text = f"A decode takes {median:.2f} ms here (95 %: {slow:.2f} ms), on one core."
+    text = f"Decoding a picture takes {median:.2f} ms here (95 %: {slow:.2f} ms) on one core."
     if slow <= FRAME_BUDGET_MS:
         return text
     return (
         f"{text} That is more than the {FRAME_BUDGET_MS:g} ms of a frame, so pictures will move "
-        "in jerks. A smaller decoder, or smaller pictures, would be smooth."
+        "in jerks. With a smaller decoder or smaller pictures, they would move smoothly."
     )
 
 
@@ -388,7 +395,7 @@ def import_decoder(
             get_distance(distance)
         except ValueError as error:
             raise ModelError(
-                f"{distance!r} is not a distance; it is {error}.",
+                f"{distance!r} is not a distance. It must be {error}.",
                 todo="Correct --distance.",
             ) from error
     rows = rows_of.read(latents)
@@ -423,7 +430,7 @@ def import_decoder(
         )
     notes += [*idle, pace_words(*pace)]
     if dropped:
-        notes.append(f"{dropped} of the latents lie beyond the limits and were left out.")
+        notes.append(f"{dropped} of the latents are outside the limits and were left out.")
     trial_of_import = ImportTrial(
         latents=len(trial),
         largest_difference=None if opened.expected is None else float(tried.apart),
@@ -531,13 +538,15 @@ def _graph(
             f"it takes {width} numbers per picture, but the latents in {latents} have "
             f"{len(space)} columns{rows_of.codes(space)}."
         )
-        todo = "Give the latents of this decoder, or say with --limits which columns are choices."
+        todo = (
+            "Give the latents of this decoder, or use --limits to state which columns are choices."
+        )
         raise graphs.make_import_error(name, [problem], todo)
     how = layout_of(name, graphs.Runner(name, content, trial[:TRIED]), trial, shape)
     try:
         packed = graphs.append_layout(model, how)
     except Exception as error:
-        problem = f"its layout cannot be said in its version of ONNX ({error})"
+        problem = f"its layout cannot be expressed in its version of ONNX ({error})"
         raise graphs.make_import_error(name, [problem], "Export it for opset 17.") from error
     return _Opened(name, graphs.Runner(name, packed), how, packed, None, hashes, None)
 
@@ -590,7 +599,10 @@ def _export_module(function: str, network: Any, width: int) -> bytes:
     except Exception as error:
         text = " ".join(str(error).split())[:300]
         problem = f"torch cannot export it for rows of {width} latents: {text}"
-        todo = "Check the latents; or let the function take latents and give arrays of numpy."
+        todo = (
+            "Check the latents, or write the function so that it takes latents and returns "
+            "numpy arrays."
+        )
         raise graphs.make_import_error(function, [problem], todo) from error
     return file.getvalue()
 
@@ -604,5 +616,6 @@ def _check_id(model_id: str) -> None:
     if problem:
         raise ModelError(
             f"{problem}.",
-            todo="An id is DATASET/NAME: lower case, digits and hyphens, such as digits8/pca5.",
+            todo="An id has the form DATASET/NAME, with lower-case letters, digits and "
+            "hyphens, such as digits8/pca5.",
         )

@@ -69,7 +69,9 @@ def read(path: Path) -> Float32:
                 f"it has {len(values)} rows, but limits and questions need at least {FEW}."
             )
         if not 1 <= values.shape[1] <= 64:
-            problems.append(f"it has {values.shape[1]} columns; there can be 1 to 64 sliders.")
+            problems.append(
+                f"it has {values.shape[1]} columns, but there can be only 1 to 64 sliders."
+            )
         broken = ~np.isfinite(values.astype(np.float64))
         if broken.any():
             columns = ", ".join(str(at + 1) for at in np.flatnonzero(broken.any(axis=0)))
@@ -105,7 +107,7 @@ def dials(rows: Float32, latents: Path, limits: Path | None) -> list[Dial]:
     if len(dials) != rows.shape[1]:
         raise ModelError(
             f"{limits} has {len(dials)} sliders, but {latents} has {rows.shape[1]} columns.",
-            todo="Give a slider for each column, in their order.",
+            todo="Give a slider for each column, in the same order.",
         )
     return dials
 
@@ -120,9 +122,10 @@ def inside(rows: Float32, space: LatentSpace, path: Path) -> tuple[Float32, int]
             inside &= np.isin(column, np.arange(dial.k))
     if inside.sum() < FEW:
         raise ModelError(
-            f"Of the {len(rows)} latents in {path} only {int(inside.sum())} are within the limits; "
-            f"at least {FEW} must.",
-            todo="Widen the limits. A choice among k has the whole numbers from 0 to k - 1.",
+            f"Only {int(inside.sum())} of the {len(rows)} latents in {path} are within the "
+            f"limits, but at least {FEW} must be.",
+            todo="Widen the limits. The values of a choice among k are the whole numbers from "
+            "0 to k - 1.",
         )
     return np.ascontiguousarray(rows[inside]), int((~inside).sum())
 
@@ -213,8 +216,7 @@ def graph_of(
     apart = float(np.abs(run(example) - conversion.decoded).max())
     if not apart <= CLOSE * max(1.0, float(np.abs(conversion.decoded).max())):
         raise ModelError(
-            f"{path} is not used: what it was converted to gives numbers that differ by up to "
-            f"{apart:.2g}.",
+            f"{path} was not used: after conversion, its numbers differ by up to {apart:.2g}.",
             todo="Export it as ONNX, and give that.",
         )
     return conversion.graph

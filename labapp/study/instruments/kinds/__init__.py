@@ -113,17 +113,17 @@ def _problem(kind: ItemKind, others: Sequence[ItemKind]) -> str:
     """Why a kind cannot be used; empty where it can."""
     item: Any = kind.item
     if not issubclass(item, Item):
-        return f"{item.__name__} derives from no Item"
+        return f"{item.__name__} is not derived from Item"
     if "kind" not in item.model_fields or get_args(item.model_fields["kind"].annotation) != (
         kind.name,
     ):
         return f"{item.__name__} has no `kind: Literal[{kind.name!r}]`"
     if not (item.__dict__.get("__doc__") or "").strip():
-        return f"{item.__name__} has no docstring that says what is asked"
+        return f"{item.__name__} has no docstring that explains what is asked"
     for method in ("check", "simulate"):
         if getattr(item, method) is getattr(Item, method):
             return f"{item.__name__} has no `{method}`"
-    return "" if ":" in kind.view else f"its view is {kind.view!r}, and not module:Class"
+    return "" if ":" in kind.view else f"its view is {kind.view!r} instead of module:Class"
 
 
 ITEM_KINDS: Catalogue[ItemKind] = Catalogue(

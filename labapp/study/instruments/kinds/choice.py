@@ -47,7 +47,7 @@ class Choosing(Listed):
         ids = [option.id for option in options]
         refuse_again(ids, key=("id",))
         if sum(option.describe for option in options) > 1:
-            raise ValueError("one option to describe at most")
+            raise ValueError("at most one option with describe")
         return options
 
     def answer_words(self) -> dict[str, str]:
@@ -75,7 +75,7 @@ class Choosing(Listed):
             raise ValueError(f"{self.id}: {wanted!r} are not among {', '.join(known)}")
         chosen = [option for option in self.options if option.id in wanted]
         if len(chosen) > 1 and (not self.several or any(option.alone for option in chosen)):
-            raise ValueError(f"{self.id}: {wanted!r} do not go together")
+            raise ValueError(f"{self.id}: {wanted!r} cannot be chosen together")
         checked: dict[str, Any] = {"chosen": tuple(option.id for option in chosen)}
         if any(option.describe for option in chosen):
             checked["described"] = clean_text(described, DESCRIBED_LONGEST, lines=False)

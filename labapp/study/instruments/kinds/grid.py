@@ -73,7 +73,7 @@ class Grid(Compound):
         if not whole or not all(1 <= number <= self.points for number in place.values()):
             raise ValueError(f"{self.id}: {value!r} is not on a grid of {self.points} points")
         if len(place) == 1:
-            raise ValueError(f"{self.id}: {value!r} has one number; a square has two")
+            raise ValueError(f"{self.id}: {value!r} has one number, but a square has two")
         return place
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, int]:

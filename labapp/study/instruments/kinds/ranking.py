@@ -34,7 +34,7 @@ class Ranking(Compound, Listed):
     def check(self, value: Any) -> dict[str, int]:
         places = self.take(value, (option.id for option in self.options))
         if sorted(places.values()) != list(range(1, len(places) + 1)):
-            raise ValueError(f"{self.id}: {value!r} are not places from 1 without a gap")
+            raise ValueError(f"{self.id}: {value!r} are not consecutive places from 1")
         return dict(sorted(places.items(), key=lambda placed: placed[1]))
 
     def simulate(self, rng: np.random.Generator, leaning: float | None) -> dict[str, int]:

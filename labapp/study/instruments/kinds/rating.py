@@ -44,7 +44,7 @@ class OnScale(Item):
     @model_validator(mode="after")
     def _anchored(self) -> Self:
         if self.labels and len(self.labels) != self.points:
-            raise ValueError(f"{self.points} labels, one a point; there are {len(self.labels)}")
+            raise ValueError(f"{self.points} labels, one per point; there are {len(self.labels)}")
         if not self.labels and not (self.low and self.high):
             raise ValueError("low and high, or a label for every point")
         if self.middle and (self.labels or self.points % 2 == 0):

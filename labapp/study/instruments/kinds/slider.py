@@ -51,7 +51,7 @@ class Slider(Item):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.low >= self.high or not self.low <= (self.start or self.low) <= self.high:
-            raise ValueError("a low end below the high end, and a start from one to the other")
+            raise ValueError("a low end below the high end, and a start between them")
         return self
 
     def places(self, accuracy: float | None = None) -> tuple[int, int, int]:

@@ -168,7 +168,8 @@ def by_deviation(results: RepairResults) -> ReportFigure | None:
         "deviation",
         figure,
         "Wrong forecasts and ticks, by deviation in the purity matrix",
-        "Groups of about the same number of answers or pairs, at their mean deviation. "
+        "Each point is a group of answers or pairs, at the group's mean deviation; groups are of "
+        "similar size. "
         f"{INTERVALS}",
     )
 

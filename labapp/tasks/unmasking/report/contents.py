@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from labapp.base.report.drawing import ReportFigure
 
 
-ASKED = track_sections.AskedAbout(TASK, (TASK,), "Method", "% of pixels")
+ASKED = track_sections.AskedAbout(TASK, (TASK,), "Method", "% of pixels shown")
 FIXED = "Unmasked images at fixed levels"
 """What is defined of stages in which no rule chose the level."""
 DEFINITIONS = {
@@ -136,9 +136,14 @@ def findings(counted: Tables) -> tuple[UnmaskingResults, ...]:
 
 class UnmaskingReport(TaskReport[tuple[UnmaskingResults, ...]]):
     activities: ClassVar = {TASK: "named what masked pictures showed"}
-    thresholds = ASKED.level
+    thresholds = ASKED.unit
     tasks = (TASK,)
     definitions = DEFINITIONS
+
+    def methods(
+        self, study: ReportedStudy, findings: tuple[UnmaskingResults, ...]
+    ) -> Iterator[str]:
+        yield from track_sections.methods(ASKED, study.counted)
 
     def findings(self, counted: Tables, ratings: Sequence[Path]) -> tuple[UnmaskingResults, ...]:
         return findings(counted)

@@ -139,7 +139,7 @@ def confidence_by_method(result: UnmaskingResults) -> ReportFigure | None:
         "4-confidence-by-method",
         figure,
         f"Confidence by mask and method ({PAPER}, Figure 4)",
-        "Annotations in which a class was named; the others are “I don't know”. "
+        "Share of annotations in which a class was named; all others are “I don't know”. "
         f"{AT_EACH_MASK} {INTERVAL}",
     )
 
@@ -165,8 +165,8 @@ def reaction_times(result: UnmaskingResults) -> ReportFigure | None:
         "5-reaction-time",
         figure,
         f"Reaction time by mask and method ({PAPER}, Figure 5)",
-        "From the first painted frame of the stimulus to the time stamp of the press, over all "
-        f"annotations{describe_untimed(result.group)}. {AT_EACH_MASK} {INTERVAL}",
+        "Reaction times run from the first painted frame of the stimulus to the time stamp of the "
+        f"press, over all annotations{describe_untimed(result.group)}. {AT_EACH_MASK} {INTERVAL}",
     )
 
 
@@ -193,7 +193,7 @@ def accuracy(result: UnmaskingResults) -> ReportFigure | None:
         "6-accuracy",
         figure,
         f"Annotation accuracy by mask and method ({PAPER}, Figure 6)",
-        f"Correct annotations. Dashed: the result of guessing. {AT_EACH_MASK} On the "
+        f"Share of correct annotations. Dashed: the result of guessing. {AT_EACH_MASK} On the "
         f"right, small masks have few labels: {few}. {INTERVAL}",
     )
 
@@ -416,7 +416,8 @@ def bias(result: UnmaskingResults) -> ReportFigure | None:
         "9-bias",
         figure,
         f"Algorithmic bias: the model's wrong prediction repeated ({PAPER}, Figure 9)",
-        f"Share of all annotations of such images, mean over images: {_wrong_images(shares)}. "
+        "Share of annotations of wrongly predicted images that repeat the prediction, mean over "
+        f"images: {_wrong_images(shares)}. "
         "The paper does not say which prediction it means; the prediction explained here is the "
         f"one for the whole image. {AT_EACH_MASK} {INTERVAL}",
     )

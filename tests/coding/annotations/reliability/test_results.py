@@ -133,7 +133,7 @@ def test_a_unit_that_needs_a_code_and_has_none_is_missing() -> None:
 def test_a_tier_that_nobody_used_is_told() -> None:
     result = gathered(two(ANNA, BEN))
     assert [tier.tier.name for tier in result.tiers] == ["strategy"]
-    assert "mood of small, version 1: nobody gave a code" in result.left_out[0]
+    assert "mood of small, version 1: nobody used a code" in result.left_out[0]
 
 
 def test_several_codes_a_unit_are_compared_as_sets() -> None:
@@ -209,7 +209,7 @@ def test_codes_that_may_overlap_are_compared_each_by_itself() -> None:
     results = of_tier("affect", spans(anna, ben))
     whole = results.figures[0].result
     assert whole.value is None
-    assert "each code is compared by itself" in whole.reason
+    assert "each code is compared separately" in whole.reason
     # 1 to 4 and 3.5 to 5 of one code are 1 to 5.
     assert figure(results, "binary u-alpha", "uncertain").result.value == pytest.approx(1)
     assert figure(results, "binary u-alpha", "bored").result.value == pytest.approx(1)
@@ -315,7 +315,7 @@ def test_a_rater_who_began_to_recode_has_left_nothing_without_a_code() -> None:
     assert results_of(first["mood"], step=1000).figures[0].result.n_comparable == 1
     spans_result = results_of(first["doing"], step=1000).figures[0].result
     assert spans_result.reason == "no time was coded by two raters"
-    assert any("coded by several versions of small" in line for line in result.left_out)
+    assert any("coded with several versions of small" in line for line in result.left_out)
 
 
 def test_opening_a_new_version_is_no_coding_by_it() -> None:
@@ -352,10 +352,10 @@ def test_training_is_apart_and_drafts_and_programs_are_left_out() -> None:
     assert strategy["training"].raters == ("anna", "ben")
     assert strategy["independent"].raters == ("anna",)
     alone = results_of(strategy["independent"], step=1000).figures[0].result
-    assert (alone.value, alone.reason) == (None, "there is one rater only")
+    assert (alone.value, alone.reason) == (None, "there is only one rater")
     left_out = "\n".join(result.left_out)
     assert "ben: independent coding that is not locked yet (done)" in left_out
-    assert "asr: no person gave these marks (1 session)." in left_out
+    assert "asr: these marks were not made by a person (1 session)." in left_out
     assert "cleo: what was settled after a discussion" in left_out
 
 

@@ -69,7 +69,7 @@ def test_every_number_is_there_with_what_it_is_or_why_not(tmp_path: Path) -> Non
     assert "none: all gave only 3, so nothing varies" in text
     assert "These are guidelines, not verdicts" in text
     assert "*No interval*: marks from one participant are not independent" in text
-    assert "mood of small, version 1: nobody gave a code" in text
+    assert "mood of small, version 1: nobody used a code" in text
 
 
 def test_confusions_add_up(tmp_path: Path) -> None:
@@ -225,8 +225,8 @@ def test_a_second_rater_is_compared_on_what_was_drawn(
     status, out, err = agree(str(coded.parent), "--out", str(tmp_path / "out"))
     assert status == 0, err
     assert "strategy, independent: Cohen's kappa 0.000, 5 units, anna, ben" in out
-    assert f"ben, {name}: 7 marks outside of what was to be coded" in err
-    assert "mood, training: Krippendorff's alpha none (there is one rater only)" in out
+    assert f"ben, {name}: 7 marks outside the part that was to be coded" in err
+    assert "mood, training: Krippendorff's alpha none (there is only one rater)" in out
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_pictures_come_in_the_order_that_was_asked_for(
     ("changed", "told"),
     [
         ({"labels": None}, "labels"),
-        ({"labels": INDICES[:, ::-1] * 1.0}, "not those of the published grid"),
+        ({"labels": INDICES[:, ::-1] * 1.0}, "not match the published grid"),
         ({"labels": INDICES[:-1] * 1.0}, "must have shape"),
         ({"images": np.zeros((144, 64, 64), np.uint8)}, "must have shape"),
         ({"images": np.zeros((144, 64, 64, 3), np.float32)}, "must be uint8"),

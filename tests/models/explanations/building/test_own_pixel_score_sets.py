@@ -71,7 +71,7 @@ def test_own_images_become_a_study(lab: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, (done.output, done.exception)
     assert done.stdout.splitlines()[-1] == f"stimuli: {tmp_path / 'stimuli' / 'my-faces'}"
     found = importing.read_checked(tmp_path / "stimuli" / "my-faces")
-    assert found.warnings == ["the model is right in all photos: nobody can follow its errors"]
+    assert found.warnings == ["the model is right about all photos: nobody can follow its errors"]
     made = library.load("my-faces")
     manifest = made.manifest
     assert (manifest.title, manifest.method.name) == ("Our faces", "Our faces")
@@ -130,7 +130,7 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
             UsageError,
             "3 of 2 images of a class cannot be wrong",
         ),
-        ((*model, "--id", "faces-unmasking"), StimuliError, "comes with the program"),
+        ((*model, "--id", "faces-unmasking"), StimuliError, "comes with labapp"),
         ((*model, "--id", "mine"), ModelError, "was trained on the picture folder"),
         ((*model, "--id", "mine", "--data", tmp_path), DatasetError, "has no folder anger"),
         (("--model", "own/none", "--id", "mine"), ModelNotFound, "own/none"),

@@ -186,7 +186,7 @@ def test_both_are_written(tmp_path: Path) -> None:
             assert image.format == "PNG"
             assert np.asarray(image.convert("L")).std() > 10
     (tmp_path / "file").write_text("")
-    with pytest.raises(StimuliError, match="cannot be written"):
+    with pytest.raises(StimuliError, match="could not be written"):
         sheet.write(made, MASKING, tmp_path / "file" / "sheets")
 
 

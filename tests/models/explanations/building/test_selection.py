@@ -128,7 +128,7 @@ def test_a_species_is_met_twice_in_a_set_at_most_even_where_that_is_all_there_is
     pool = [bird(n, n % 4, n % 4, 1.0) for n in range(400)]
     wrong = [bird(400, 0, 1, 1.0)]
     holds(select([*pool, *wrong], SetSize(8, 0), 0), SetSize(8, 0))
-    with pytest.raises(TooFewPhotos, match="none of a class a set still needs"):
+    with pytest.raises(TooFewPhotos, match="none of a class that a set still needs"):
         select([*pool, *wrong], SetSize(9, 0), 0)
 
 

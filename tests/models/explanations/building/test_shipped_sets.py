@@ -143,5 +143,5 @@ def test_a_set_is_built_and_what_it_took_is_told(model: Path, tmp_path: Path) ->
 def test_a_shipped_set_is_not_hidden(model: Path) -> None:
     error = CliRunner().invoke(app, ["stimuli", "build", "birds-gradcam"]).exception
     assert isinstance(error, StimuliError)
-    assert "birds-gradcam comes with the program" in error.what
+    assert "birds-gradcam comes with labapp" in error.what
     assert "--out" in error.todo

@@ -49,7 +49,7 @@ def test_a_metric_that_cannot_be_computed_says_why_and_the_others_go_on() -> Non
     assert mig_.score is not None
     for outcome in (ois, nis):
         assert outcome.score is None
-        assert "one row only" in outcome.reason
+        assert "only one row" in outcome.reason
         assert outcome.to_json() == {
             "metric": outcome.metric.name,
             "score": None,
@@ -83,7 +83,7 @@ def test_vectors_are_scored_by_the_metrics_that_take_them() -> None:
 
 def test_what_no_metric_could_score_is_refused_at_once() -> None:
     codes, factors = some()
-    with pytest.raises(MetricError, match="codes have 399 rows and factors 400"):
+    with pytest.raises(MetricError, match="there are 399 rows of codes, but 400 rows of factors"):
         scores.compute_all(codes[1:], factors)
     codes[3, 1] = np.nan
     with pytest.raises(MetricError, match="row 3, column 1 is nan"):

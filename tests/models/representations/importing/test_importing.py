@@ -151,13 +151,13 @@ def test_a_file_of_torch_export_is_converted(tmp_path: Path) -> None:
     path = save(tmp_path / "decoder.pt2", Linear())
     package = import_decoder(path, "torch-export", latents(tmp_path), "own/one")
     assert package.card.shape == (8, 8)
-    assert any("A decode takes" in note for note in package.notes)
+    assert any("Decoding a picture takes" in note for note in package.notes)
 
 
 def test_a_program_that_opens_files_is_not_run(tmp_path: Path) -> None:
     text = refusal(save(tmp_path / "decoder.pt", Opens()), tmp_path)
     assert "aten::from_file" in text
-    assert "without files and network" in text
+    assert "without access to files or the network" in text
 
 
 class OpensWhenLoaded(Module):
@@ -246,7 +246,7 @@ def test_faults_are_told_with_numbers(
 
 def test_a_fixed_number_and_other_widths_are_told(tmp_path: Path) -> None:
     fixed = save(tmp_path / "fixed.onnx", Linear(), n=False)
-    assert "it takes exactly 2 rows at once" in refusal(fixed, tmp_path)
+    assert "it accepts exactly 2 rows at once" in refusal(fixed, tmp_path)
     wide = save(tmp_path / "wide.onnx", torch.nn.Sequential(torch.nn.Linear(4, 9)), inputs=4)
     assert "it takes 4 numbers per picture" in refusal(wide, tmp_path)
 
@@ -321,7 +321,7 @@ def test_limits_name_dials_and_choices(tmp_path: Path) -> None:
     assert [dial.name for dial in made.card.dimensions] == ["kind", "size", "idle"]
     assert any("Moving idle changes nothing" in note for note in made.notes)
     dropped = int((np.abs(rows[:, 1]) > 1.5).sum())
-    assert any(f"{dropped} of the latents lie beyond" in note for note in made.notes)
+    assert any(f"{dropped} of the latents are outside the limits" in note for note in made.notes)
 
 
 def test_frames_go_there_and_back() -> None:
@@ -343,9 +343,9 @@ def test_weights_and_pickled_modules_are_called_what_they_are(tmp_path: Path, ki
     np.save(latents, np.random.default_rng(0).standard_normal((200, 3)).astype(np.float32))
     network = torch.nn.Linear(3, 64)
     for saved, older, words in (
-        (network.state_dict(), False, "weights alone (a state_dict"),
+        (network.state_dict(), False, "only weights (a state_dict"),
         (network, False, "a pickled module (torch.nn.modules.linear Linear)"),
-        (network.state_dict(), True, "what torch.save wrote"),
+        (network.state_dict(), True, "data written by torch.save"),
     ):
         torch.save(saved, tmp_path / "a.pt", _use_new_zipfile_serialization=not older)
         with pytest.raises(ModelError) as error:

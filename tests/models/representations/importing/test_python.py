@@ -147,7 +147,7 @@ def test_another_package_is_refused_before_it_is_run(
     with (own / changed).open("ab") as file:
         file.write(b"\nraise SystemExit('it was run')\n")
     for use in (package.load_package, space_of):
-        with pytest.raises(ModelError, match="its files are not those of the import"):
+        with pytest.raises(ModelError, match="its files have changed since the import"):
             use("mine/own")
 
 
@@ -194,7 +194,7 @@ def test_a_package_that_is_not_here_is_told(
     imported(tmp_path, "decode", (3, 4))
     forget()
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(own.parent)])
-    with pytest.raises(ModelError, match="Python finds no package own_decoders here"):
+    with pytest.raises(ModelError, match="Python cannot find a package own_decoders here"):
         package.load_package("mine/own")
 
 
@@ -247,12 +247,12 @@ def test_a_network_becomes_a_graph_which_needs_no_package(tmp_path: Path, own: P
         ),
         ("own_decoders.pca:noisy", "a different picture each time"),
         ("own_decoders.pca:breaks", "fails on latents of the shape .*KeyError: 'weights'"),
-        ("own_decoders.pca:NUMBER", "gives int, not a decoder"),
+        ("own_decoders.pca:NUMBER", "returns int, not a decoder"),
         ("own_decoders.pca:missing", "cannot be loaded: AttributeError"),
         ("own_decoders.pca:decode", "beyond|is not a series|12 wide|instances of the shape"),
         ("own_decoders", "does not name a function of a package"),
         ("os:abort", "It is Python's own"),
-        ("not_installed_here:decode", "Python finds no package not_installed_here"),
+        ("not_installed_here:decode", "Python cannot find a package not_installed_here"),
     ],
 )
 def test_faults_are_told(name: str, says: str, tmp_path: Path, own: Path) -> None:
@@ -266,7 +266,7 @@ def test_pictures_that_differ_little_are_warned_of(tmp_path: Path, own: Path) ->
     notes = " ".join(imported(tmp_path, "faint").notes)
     assert "differ by" in notes
     assert "in mse (median of" in notes
-    assert "Warning: this is little." in notes
+    assert "Warning: this is a small difference." in notes
     assert "Warning" not in " ".join(
         import_decoder(
             "own_decoders.pca:decode", "python", latents(tmp_path), "mine/two", shape=(3, 4)

@@ -51,15 +51,15 @@ def rename(tensors: Any, old: str, new: str) -> None:
         (lambda t: t.update({"x/y": np.ones(2)}), "have x/y besides"),
         (
             lambda t: t.update({"ae/dec/fc1/bias": np.ones(255)}),
-            "have ae/dec/fc1/bias of shape (255,) where (256) belongs",
+            "have ae/dec/fc1/bias of shape (255,) instead of (256)",
         ),
         (
             lambda t: t.update({"ae/dec/fc0/kernel": np.ones((5, 255))}),
-            "shape (5, 255) where (width of z, 256) belongs",
+            "shape (5, 255) instead of (width of z, 256)",
         ),
         (
             lambda t: t.update({"ae/dec/fc0/kernel": np.ones(256)}),
-            "shape (256,) where (width of z, 256) belongs",
+            "shape (256,) instead of (width of z, 256)",
         ),
         (
             lambda t: t.update({"ae/dec/fc1/bias": np.ones(256, np.int32)}),
@@ -109,15 +109,15 @@ def first_row(key: str, value: Any) -> Change:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (set_to("Dx", 4096), "Dx is 4096, the decoder makes 64 values"),
-        (set_to("Dz", 6), "Dz 6 and Dc [] make 6 inputs, the decoder takes 5"),
-        (set_to("Dc", [10]), "make 15 inputs, the decoder takes 5"),
+        (set_to("Dx", 4096), "Dx is 4096, but the decoder makes 64 values"),
+        (set_to("Dz", 6), "Dz 6 and Dc [] make 6 inputs, but the decoder takes 5"),
+        (set_to("Dc", [10]), "make 15 inputs, but the decoder takes 5"),
         (lambda c: c["z_lims"].pop(), "z_lims has 4 pairs for 5 dimensions"),
-        (first_row("z_lims", [3, 1]), "z_lims[0] is no range: 3.0 to 1.0"),
-        (first_row("z_lims", [1, 1]), "z_lims[0] is no range"),
+        (first_row("z_lims", [3, 1]), "z_lims[0] is not a range: 3.0 to 1.0"),
+        (first_row("z_lims", [1, 1]), "z_lims[0] is not a range"),
         (first_row("z_lims", [-1e999, 1]), "z_lims[0][0]: input should be"),
         (first_row("z_lims", [1, 2, 3]), "z_lims[0]"),
-        (first_row("z", [1, 2]), "a row of z has not 5 values"),
+        (first_row("z", [1, 2]), "a row of z does not have 5 values"),
         (first_row("z", [0, 0, 0, 99, 0]), "z[0] lies beyond z_lims"),
         (lambda c: c.pop("z"), "z is missing"),
         (set_to("z", []), "z is missing"),
@@ -162,7 +162,9 @@ def test_what_is_not_there_is_said(tmp_path: Path, out: Path) -> None:
     assert "no published package" in refusal(tmp_path / "nowhere", out)
     source = sinelines(tmp_path)
     (source / "config.json").rename(tmp_path / "config.json")
-    assert f"lacks {source / 'config.json'}" in refusal(source, out)
+    assert f"{source / 'config.json'}, which belongs to the published package" in refusal(
+        source, out
+    )
     (source / "config.json").write_text("{", encoding="utf-8")
     assert "config.json does not look like a TensorFlow.js package" in refusal(source, out)
     (source / "decoder_web/weights_manifest.json").unlink()

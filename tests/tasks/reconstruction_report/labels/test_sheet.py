@@ -213,7 +213,10 @@ def test_a_label_of_nothing_is_named(tmp_path: Path) -> None:
 def test_a_label_that_comes_twice_is_named(tmp_path: Path) -> None:
     rows = filled(SHEET)
     message = refused(save(tmp_path / "a.csv", [*rows, rows[1]]))
-    assert "line 8, column label: found N001; allowed: each label once; it is in line 2" in message
+    assert (
+        "line 8, column label: found N001; allowed: each label once; it is already in line 2"
+        in message
+    )
 
 
 def test_missing_labels_are_counted_and_named(tmp_path: Path) -> None:
@@ -264,7 +267,7 @@ def test_a_file_that_is_not_there_or_no_csv(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_bytes(b"")
     assert "it is empty" in refused(tmp_path / "empty.csv")
     (tmp_path / "open.csv").write_text('sheet,label,name,consistent\n"never closed\n')
-    assert "line 2 begins a quoted cell that never ends" in refused(tmp_path / "open.csv")
+    assert "line 2 begins a quoted cell that is never closed" in refused(tmp_path / "open.csv")
 
 
 def test_a_file_that_is_none_is_refused_before_any_session_is_read(tmp_path: Path) -> None:

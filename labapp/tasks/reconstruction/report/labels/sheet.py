@@ -644,15 +644,15 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
         if label in lines:
             place.refuse(
                 "label",
-                f"each label once; it is in line {lines[label]} already",
+                f"each label once; it is already in line {lines[label]}",
                 "Remove one of the two rows.",
             )
         if _plain(line.name.text) not in map(_plain, names_in(place.cell("name"))):
             place.refuse(
                 "name",
                 MARK + line.name.text,
-                "A program has changed the name, or somebody has. Put it back from "
-                f"{SHEET}; save as CSV in UTF-8.",
+                f"The name was changed, by a program or a person. Restore it from {SHEET}, and "
+                "save the file as CSV in UTF-8.",
             )
         says[label], lines[label] = _word(place, line), place.line
     if missing := [label for label in expected if label not in says]:
@@ -661,7 +661,7 @@ def _read(path: Path, sheet: Sheet) -> dict[str, bool]:
             f"{path}, column label: {count(len(missing), 'name')} of {len(expected)} missing "
             f"({', '.join(missing[:_SHOWN])}{more}); every name of the sheet is needed.",
             safe=_SAFE,
-            todo=f"Put the missing rows back from {SHEET} and rate them.",
+            todo=f"Restore the missing rows from {SHEET} and rate them.",
         )
     return says
 
@@ -707,7 +707,7 @@ def _rows(path: Path) -> Iterator[_RatedRow]:
         raise RatingError(
             f"{path} cannot be read: {error.strerror or error}.",
             safe="No analysis was made.",
-            todo=f"Give the path of the {SHEET} of an earlier analysis that a rater has filled "
+            todo=f"Give the path of a {SHEET} from an earlier analysis that a rater has filled "
             "in. Check the name and the folder.",
         ) from error
     except tables.TableError as error:
