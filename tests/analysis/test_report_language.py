@@ -239,6 +239,10 @@ def test_quotation_marks_are_those_of_the_language() -> None:
             ),
         ),
         ("On 4 images the model is wrong.", "Bei 4 Bildern liegt das Modell falsch."),
+        (
+            "Analysed with labapp 0.1.0 (Python 3.11.7). [Zu ergänzen: Ethikvotum.]",
+            "Ausgewertet mit labapp 0.1.0 (Python 3.11.7). [Zu ergänzen: Ethikvotum.]",
+        ),
         ("Only one level of model has values.", "Nur eine Stufe von model hat Werte."),
         ("t(216) = 14.80, p < 0.001*", "t(216) = 14,80, p < 0,001*"),
     ],
