@@ -183,7 +183,7 @@ def test_a_column_that_nothing_is_in_is_left_out(qtbot: QtBot, median: float | N
     lines = (some, replace(some, quantity="agreement", median=median))
     view.show_results(Results(Path(), Path(), {}, lines, ()), "s")
     texts = [label.text() for label in view.findChildren(QLabel)]
-    assert texts.count("Mean ± sd") == 2
+    assert texts.count("Mean ± SD") == 2
     assert texts.count("Median") == (0 if median is None else 2)
     assert texts.count("–") == (0 if median is None else 1)
 
