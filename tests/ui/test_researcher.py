@@ -285,7 +285,7 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
     assert "wide.dta" not in files
     page.keep_in(kept)
     qtbot.waitUntil(page.keep.isEnabled, timeout=PATIENCE_MS)
-    assert "holds an earlier analysis" in page.state.text()
+    assert "contains an earlier analysis" in page.state.text()
 
 
 def test_the_window_offers_every_program_that_the_command_writes_for() -> None:
