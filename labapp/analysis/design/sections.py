@@ -196,7 +196,10 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
 
 def _in_short(unit: str) -> str:
     """What a column of means has, with their unit where they have one."""
-    known = _in_words(unit)["unit"]
+    words = _in_words(unit)
+    known = words["unit"]
+    if isinstance(scale := words["scale"], tuple):
+        known = f"{scale[0]:g} to {scale[1]:g}"
     return f"M (SD), {known}" if known else "M (SD)"
 
 
