@@ -87,6 +87,11 @@ def test_every_recipe_is_listed_and_followed() -> None:
     assert sorted(re.findall(r'with follow\("([\w-]+)"\)', tests)) == names
 
 
+def test_the_page_for_developers_has_every_group_of_entry_points() -> None:
+    content = (ROOT / "docs" / "guide" / "developers.md").read_text("utf-8")
+    assert set(re.findall(r"`(labapp\.\w+)`", content)) == set(discovery.GROUPS)
+
+
 def places() -> list[str]:
     """The wings and rooms of the table, from the lowest floor to the highest."""
     content = (ROOT / "docs" / "architecture.md").read_text("utf-8")

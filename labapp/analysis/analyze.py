@@ -50,7 +50,7 @@ from labapp.base.figure_style import USUAL_LOOK, FigureLook, looking
 from labapp.base.parallel.processes import processes
 from labapp.base.reading.tables import Lines, cell
 from labapp.base.report import listing
-from labapp.base.report.labels import labelling
+from labapp.base.report.labels import Labels, current_labels, labelling
 from labapp.base.report.page import (
     ENGLISH,
     Html,
@@ -64,6 +64,7 @@ from labapp.base.report.page import (
     navigation,
     page,
     paragraph,
+    say,
     speaking,
 )
 from labapp.record.journal.layout import refuse_inside
@@ -569,8 +570,8 @@ DEFINITIONS = {
         "the table of scales lists item by item. If an answer is missing, there is no score, "
         "unless the study says how many answers are enough."
     ),
-    "Mean, sd, median": (
-        "These are computed over participants, with one value each. sd is the sample standard "
+    "Mean, SD, median": (
+        "These are computed over participants, with one value each. SD is the sample standard "
         "deviation (n − 1 in the denominator)."
     ),
 }
@@ -624,7 +625,9 @@ def report(
     for each, results in findings.of.items():
         if each in spoke:
             known.extend(each.defined(findings.counted, results).items())
-    parts.append(definitions(known))
+    labels = current_labels() or Labels({})
+    named = ((Verbatim(labels.rename(say(name))), meaning) for name, meaning in known)
+    parts.append(definitions(named))
     titles = [study_title(tables.participants, study) for study in studies]
     title = ", ".join(titles) if len(studies) <= IN_TITLE else f"{len(studies)} studies"
     title = f"Report: {title}"
@@ -651,8 +654,8 @@ def _header(
     simulated = int(sessions["simulated"].sum())
     if simulated:
         yield paragraph(
-            f"Simulated: {simulated} of {count(len(sessions), 'session')}. In these sessions a "
-            "program took part, not a person.",
+            f"Simulated: {simulated} of {count(len(sessions), 'session')}. In these sessions, a "
+            "program took the place of a person.",
             "note",
         )
     for remark in (*remarks, *tables.remarks, *left_out()):

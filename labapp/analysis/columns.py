@@ -35,6 +35,7 @@ from labapp.analysis.speech_rows import TABLES as SPEECH
 from labapp.analysis.task_records import Columns, TaskTables, records_class
 from labapp.analysis.tracks import TRACKS
 from labapp.base.errors import SetupError
+from labapp.base.report.labels import current_labels
 from labapp.study.plugins import registry
 
 MODEL = "id of the representation; for judged explanations, of the classifier or the stimulus set"
@@ -490,3 +491,9 @@ class Metric:
     decimals: int = 1
     limits: tuple[float, float] | None = None
     by_dataset: bool = False
+
+    @property
+    def called(self) -> str:
+        """What reports call it: the study's label, else its title."""
+        labels = current_labels()
+        return (labels.label(self.column) if labels is not None else "") or self.title

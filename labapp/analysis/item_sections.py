@@ -21,6 +21,7 @@ from labapp.analysis.questionnaires import FAILED, PASSED
 from labapp.analysis.reliability import Reliability
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import TaskReport, in_order, questionnaire_name, reports, wide
+from labapp.analysis.wording import cells_of_item, name_item
 from labapp.base.reading.values import json_value
 from labapp.base.report.listing import NONE, format_first_rows, records, spread
 from labapp.base.report.page import (
@@ -278,7 +279,7 @@ def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         ("Item", "About", *map(str, numbers), "Answer"),
         rows,
         numeric=range(2, 3 + len(numbers)),
-        caption="How many people gave each answer; mean ± sd over answers, the median and n.",
+        caption="How many people gave each answer; mean ± SD over answers, the median and n.",
     )
 
 
@@ -300,7 +301,7 @@ def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
         ("Item", "About", "Lowest", "Highest", *(["No answer"] if slid else []), "Answer"),
         rows,
         numeric=range(2, 5 + slid),
-        caption="The lowest and highest number given; mean ± sd over answers, the median and n. "
+        caption="The lowest and highest number given; mean ± SD over answers, the median and n. "
         "No answer: sliders that were not touched, which are left out.",
     )
 
@@ -393,7 +394,7 @@ def _items(scale: Reliability, counted: Tables) -> Iterator[Html]:
     name = f"{scale.about['instrument']}: {scale.about['score']}"
     title = ", ".join(filter(None, (name, scale.occasion)))
     yield table(
-        ("Item", "Mean", "sd", "Item-rest r", "Alpha without it", "Loading"),
+        ("Item", "Mean", "SD", "Item-rest r", "Alpha without it", "Loading"),
         rows,
         numeric=range(1, 6),
         caption=Verbatim(title),
@@ -415,15 +416,14 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
         sessions = some[["participant", "session"]].drop_duplicates()
         failed = some[some["check"] == FAILED][["participant", "session"]].drop_duplicates()
         passed = int((some["check"] == PASSED).sum())
-        named = Verbatim(instrument), Verbatim(item)
+        named = cells_of_item(str(instrument), str(item))
         rows.append((*named, passed, len(some) - passed, len(failed), len(sessions)))
     yield heading(3, "Attention checks")
     yield table(
         ("Instrument", "Item", "Passed", "Failed", "Sessions that failed it", "Sessions asked"),
         rows,
         numeric=(2, 3, 4, 5),
-        caption="From all sessions, including those that do not count. Checks are not part of "
-        "any score.",
+        caption="From all sessions, including excluded ones. Checks are not part of any score.",
     )
 
 
@@ -433,7 +433,8 @@ def show_unknown(answers: pd.DataFrame) -> Iterator[Html]:
     for (instrument, item), some in answers.groupby(["instrument", "item"], sort=False):
         if unknown := int(some["dont_know"].fillna(value=False).sum()):
             share = decimal(100 * unknown / len(some), 0)
-            rows.append((Verbatim(instrument), Verbatim(item), unknown, len(some), share))
+            named = cells_of_item(str(instrument), str(item))
+            rows.append((*named, unknown, len(some), share))
     if not rows:
         return
     yield heading(3, "Answered by not knowing")
@@ -547,7 +548,7 @@ def score_table(scores: pd.DataFrame) -> Html:
         ["Score", *columns],
         rows,
         numeric=range(1, 1 + len(columns)),
-        caption="Mean ± sd over participants; below it the median and n.",
+        caption="Mean ± SD over participants; below it the median and n.",
     )
 
 
@@ -576,7 +577,7 @@ def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     yield heading(3, "Ratings")
     by_model = given.assign(of=given["model"].where(given["model"].notna(), WHOLE))
     rows = [
-        (instrument, item, of, spread(_values(some), 2))
+        (*cells_of_item(str(instrument), str(item)), of, spread(_values(some), 2))
         for (instrument, item, of), some in by_model.groupby(
             ["instrument", "item", "of"], sort=False
         )
@@ -585,7 +586,7 @@ def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
         ("Instrument", "Item", "About", "Answer"),
         rows,
         numeric=(3,),
-        caption="Mean ± sd over participants; below it the median and n. Numbers are those that "
+        caption="Mean ± SD over participants; below it the median and n. Numbers are those that "
         "people gave.",
     )
 
@@ -616,13 +617,15 @@ def show_choices(
         yield heading(3, title)
         rows: list[tuple[object, ...]] = []
         for (instrument, item), given in some.groupby(["instrument", "item"], sort=False):
+            named = cells_of_item(str(instrument), str(item))
+            _, words = name_item(f"{instrument}.{item}")
             options = given["value_text"].str.split(";").explode().value_counts()
             for option, n in sorted(
                 options.items(), key=lambda entry: (-int(entry[1]), str(entry[0]))
             ):
-                text = str(option).replace("_", " ")
+                text = words.get(str(option)) or str(option).replace("_", " ")
                 share = decimal(100 * int(n) / len(given), 0)
-                rows.append((instrument, item, Verbatim(text), int(n), len(given), share))
+                rows.append((*named, Verbatim(text), int(n), len(given), share))
         yield table(
             (
                 "Instrument",
@@ -666,8 +669,7 @@ def show_texts(participants: pd.DataFrame, answers: pd.DataFrame) -> Iterator[Ht
         [
             (
                 row["participant"],
-                row["instrument"],
-                row["item"],
+                *cells_of_item(row["instrument"], row["item"]),
                 row["model"] or WHOLE,
                 Verbatim(row["value_text"]),
             )

@@ -309,7 +309,7 @@ def omega(rows: Matrix) -> Omega:
     if why := _unfit(rows):
         return Omega(why=why)
     if items < FACTOR_ITEMS:
-        return Omega(why=f"with fewer than {FACTOR_ITEMS} items one factor is not determined")
+        return Omega(why=f"with fewer than {FACTOR_ITEMS} items, a single factor is not identified")
     correlations: Matrix = np.asarray(np.corrcoef(rows, rowvar=False), dtype=np.float64)
     if people <= items or np.linalg.matrix_rank(correlations) < items:
         return Omega(

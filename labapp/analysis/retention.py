@@ -58,7 +58,7 @@ def retention(
     recruited = [person for person in everybody if person.state != "declined"]
     if not recruited:
         return
-    yield heading(3, "Who counts", f"{anchor}-who")
+    yield heading(3, "Inclusion", f"{anchor}-who")
     if (flow := flow_figure(participants, study, withdrawn=withdrawn)) is not None:
         yield flow.html(anchor)
     yield paragraph(
@@ -81,7 +81,7 @@ def retention(
                 for name, n in failed.items()
             ],
             numeric=(2,),
-            caption="These participants do not count. Those who break several rules appear "
+            caption="These participants were excluded. Those who broke several rules appear "
             "in several rows.",
         )
     for rule, factors in _rules_by_condition(rows).items():
@@ -293,8 +293,9 @@ def _show_durations(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
             paper = _format_printed_time(printed, str(task), measure)
             cells.append(two_lines(ours, paper) if compared else ours)
         rows.append(tuple(cells))
-    yield heading(3, "Duration and pay")
-    names = ("Mean", "80 % within", "95 % within")
+    paid = bool(included["payment_total"].notna().any()) or compared
+    yield heading(3, "Duration and pay" if paid else "Duration")
+    names = ("Mean", "80th percentile", "95th percentile")
     yield table(
         (
             "Task",
@@ -303,8 +304,10 @@ def _show_durations(included: pd.DataFrame, printed: Printed) -> Iterator[Html]:
         ),
         rows,
         numeric=range(1, 2 + len(names)),
-        caption="Working time of the sessions that count, excluding pauses, and the resulting "
-        "hourly pay (from the mean payment).",
+        caption="Working time of the sessions analysed, excluding pauses, and the resulting hourly "
+        "pay (based on the mean payment)."
+        if paid
+        else "Working time of the sessions analysed, excluding pauses.",
     )
 
 

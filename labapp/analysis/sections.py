@@ -130,7 +130,7 @@ def _parts(
     results = None if analyses is None else analyses.studies.get(name)
     targets = {
         f"{anchor}-analyses": "Analyses by the design",
-        f"{anchor}-who": "Who counts",
+        f"{anchor}-who": "Inclusion",
         f"{anchor}-quality": "Deviations and data quality",
         f"{anchor}-supplement": "Supplement",
     }
@@ -142,8 +142,9 @@ def _parts(
     yield from summary(own, results, targets, own_tests, reviewed)
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
+    yield paragraph(sentence("methods.missing", paid=bool(own["payment_total"].notna().any())))
     if about.counted.stages.empty and not tables.stages.empty:
-        yield paragraph("No session counts, so there are no metrics here.")
+        yield paragraph("No sessions were analysed, so there are no metrics here.")
     # What is asked comes first: the hypotheses that name a task's tests, the analyses by the
     # design, a published study's, then each task's.
     for report, own_findings in sorted(findings.of.items(), key=lambda of: _rank(of[0], tested)):
@@ -366,7 +367,6 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
             for sentence in report.methods(study, results)
         ),
         f"Analysed with labapp {__version__} (Python {platform.python_version()}, {packages}).",
-        sentence("methods.missing", paid=bool(tables.participants["payment_total"].notna().any())),
     ]
     return " ".join(sentences)
 
@@ -413,7 +413,7 @@ def _sample(tables: Tables, study: str) -> Iterator[str]:
 def _describe_replication(tables: Tables) -> Iterator[str]:
     names = ["replicates_paper", "replicates_study", "replicates_run"]
     for paper, study, run in tables.participants[names].dropna().drop_duplicates().to_numpy():
-        yield f"It repeats the study {study} of paper {paper}."
+        yield f"It replicates study {study} of paper {paper}."
         if run == "crowd":
             yield (
                 "That was a crowdsourced study: people took part alone, over the internet. Here "
@@ -586,7 +586,7 @@ def notes_section(notes: pd.DataFrame, n_sessions: int) -> Iterator[Html]:
         yield _session(*who, by_session[who])
     if (left := len(ordered) - SHOWN_SESSIONS) > 0:
         told = count(left, "more session")
-        yield paragraph(f"What was noted in {told} is in the table notes.", "quiet")
+        yield paragraph(f"The notes of {told} are in the table notes.", "quiet")
 
 
 def _counts(first: pd.DataFrame, n_sessions: int) -> Html:

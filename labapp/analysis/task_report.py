@@ -510,7 +510,7 @@ def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
     titles = [model or "All" for model in by_model]
     right = range(1, 1 + len(titles))
     return table(
-        ["Column", *titles], lines, numeric=right, caption=f"{caption}: mean ± sd, median and n."
+        ["Column", *titles], lines, numeric=right, caption=f"{caption}: mean ± SD, median and n."
     )
 
 
@@ -526,13 +526,13 @@ def summary(stages: pd.DataFrame, metrics: Sequence[Metric]) -> Html:
     names = [
         "Model",
         two_lines("Stages", "n"),
-        *(two_lines(metric.title, metric.unit) for metric in metrics),
+        *(two_lines(metric.called, metric.unit) for metric in metrics),
     ]
     return table(
         names,
         rows,
         numeric=range(1, 2 + len(metrics)),
-        caption="Mean ± sd over participants; below it the median and n.",
+        caption="Mean ± SD over participants; below it the median and n.",
     )
 
 
@@ -546,7 +546,7 @@ def by_model(stages: pd.DataFrame, name: str, metrics: Sequence[Metric]) -> Html
         sets.setdefault(dataset_of(model), []).append(model)
     measured = [
         kit.StripPanel(
-            metric.title,
+            metric.called,
             metric.unit,
             wide(stages, "model", metric.column, own) * metric.factor,
             metric.limits,
@@ -588,7 +588,7 @@ def changes(stages: pd.DataFrame, shown: Sequence[Metric]) -> Iterator[Html]:
     sizes = sorted({int(n) for n in stages["change_questions"] if n > 0})
     yield heading(3, CHANGE)
     yield table(
-        ["Model", *(two_lines(metric.title, unit(metric)) for metric in metrics)],
+        ["Model", *(two_lines(metric.called, unit(metric)) for metric in metrics)],
         rows,
         numeric=range(1, 1 + len(metrics)),
         caption=f"Mean difference, over participants, between the last and the first "

@@ -141,6 +141,13 @@ def name_item(name: str) -> tuple[str, dict[str, str]]:
     return label or (quoted(worded.text) if worded.text else name), options
 
 
+def cells_of_item(instrument: str, item: str) -> tuple[Verbatim, Verbatim]:
+    """Two cells of a table: a questionnaire by its title, and an item by its label or words."""
+    labels = _labels()
+    label, worded = labels.of_item(f"{instrument}.{item}")
+    return Verbatim(labels.of_group(instrument)), Verbatim(label or worded.text or item)
+
+
 def _word_answer(options: Mapping[str, str], answer: object) -> str:
     return options.get(str(answer)) or _labels().whole(str(answer))
 

@@ -37,13 +37,14 @@ def code_segment(
     data: Path | None = None,
     json_: bool = False,
 ) -> None:
-    """Divide the sound of sessions into units where somebody speaks, or freeze the units.
+    """Divide the sound of sessions into units in which somebody speaks, or freeze the units.
 
     Example: labapp code segment sub-P01_ses-1_20260102T030405Z --freeze
 
-    --by: The name of the person who checked the units. Default: nobody, only the detector.
+    --by: The name of the person who checked the units. Default: nobody, if only the detector made
+        them.
     --pause (0.05 to 60): The seconds of silence that separate two units.
-    --freeze: Freeze the units. After that they can be coded.
+    --freeze: Freeze the units, so that they can be coded.
     """
     from labapp.base.parallel.processes import stoppable
     from labapp.coding.annotations.segmenting import segment_session
@@ -91,13 +92,13 @@ def code_speakers(
 ) -> None:
     """Set who speaks in a session's units. Without --by, list the units with suggestions.
 
-    The sound alone does not tell voices apart, so all units count as the participant's until you
-    set the speakers. labapp suggests the moderator for units at a recorded prompt. Units that
-    a --map file does not mention stay as they are.
+    Voices cannot be distinguished from the sound alone, so all units count as the participant's
+    until you set the speakers. labapp suggests the moderator for units at a recorded prompt. Units
+    that a --map file does not mention stay as they are.
 
     Example: labapp code speakers sub-P01_ses-1_20260102T030405Z --suggested --by anna
 
-    --by NAME: Your name. It is needed to change anything.
+    --by NAME: Your name, which is required for any change.
     --map FILE.csv: A table with the columns time,speaker. Times are like 12:34.5 or seconds;
         speakers are participant, moderator or other.
     --suggested: Accept the suggestions.
@@ -167,7 +168,7 @@ def code_schema() -> None:
 def code_diff(old: Path, new: Path, json_: bool = False) -> None:
     """Show what differs between two versions of a codebook, code by code.
 
-    A * marks a changed definition. Check again what was coded by the older one.
+    A * marks a changed definition. Check what was coded with the older definition.
 
     Example: labapp code diff codebook-2.yaml codebook.yaml
 
@@ -224,7 +225,7 @@ def code_verify(
 ) -> None:
     """Check that annotations, and the logs next to sessions, have not been changed.
 
-    It names what was changed, shortened or deleted, and what it cannot notice.
+    It lists what was changed, shortened or deleted, and which changes it cannot detect.
 
     Example: labapp code verify my-study
 
@@ -246,7 +247,7 @@ def code_verify(
 def code_status(
     study: completion.RecordedStudy, data: Path | None = None, json_: bool = False
 ) -> None:
-    """Show how far each session is: segmented, transcribed, coded (by whom), coded twice,
+    """Show the progress of each session: segmented, transcribed, coded (by whom), coded twice,
     adjudicated.
 
     Example: labapp code status my-study
@@ -419,9 +420,9 @@ def code_quotes(
     data: Path | None = None,
     json_: bool = False,
 ) -> None:
-    """Collect what participants said with a code, with their screen, if they agreed to be quoted.
+    """Collect coded quotes and screens of participants who agreed to be quoted.
 
-    Words that a speech model wrote are left out until somebody has checked them against the sound.
+    Words written by a speech model are left out until somebody has checked them against the sound.
 
     Example: labapp code quotes quickstart --code uncertain --where condition=vae --out quotes.html
 
@@ -430,8 +431,9 @@ def code_quotes(
     --code: Only words with this code. Can be repeated.
     --where NAME=VALUE: Only words of a condition, model, participant or outcome, such as
         condition=vae. If repeated, all must match.
-    --most (from 1): The maximum number of quotes per code; one of each participant comes first.
-    --unread: Include words that nobody has checked against the sound, each marked.
+    --most (from 1): The maximum number of quotes per code. One quote from each participant comes
+        first.
+    --unread: Include words that nobody has checked against the sound, and mark them.
     --pictures/--no-pictures: Add the participant's screen at that moment.
     --size WxH: The size of the pictures in pixels. Default: 1366x768.
     --trails: Draw the slider movements of the last 5 seconds.
@@ -506,7 +508,7 @@ def code_reel(
     data: Path | None = None,
     json_: bool = False,
 ) -> None:
-    """Make a highlight reel: coded stretches one after another, as sound or with the videos.
+    """Make a highlight reel of coded stretches, one after another, as sound or with the videos.
 
     It leaves out participants who did not agree to share their voice. Redacted stretches are
     silent and black.

@@ -157,7 +157,7 @@ def concepts_intervene(
     data: DataFolder = None,
     json_: bool = False,
 ) -> None:
-    """Compute how often the class is right after concepts were corrected (Zarlenga et al., AAAI
+    """Compute how often the class is right after concepts are corrected (Zarlenga et al., AAAI
     2023, Figure 5).
 
     Example: labapp concepts intervene concepts/dsprites-four-cbm --order wrong
@@ -211,7 +211,7 @@ def concepts_stimuli(
     Example: labapp concepts stimuli concepts/dsprites-four-cbm --id my-sprites
 
     --out DIR: The folder to write. It must not exist yet. Default: among your own sets.
-    --id: The id by which studies name the set. Default: from the model's id.
+    --id: The id by which studies refer to the set. Default: from the model's id.
     --items TYPE=N,…: The number of pictures of each type: repair, control, trap, unrepairable,
         natural.
     --seed (from 0): The seed for choosing pictures.
@@ -240,7 +240,7 @@ def concepts_stimuli(
 def concepts_import(
     description: Path, out: Path | None = None, trust: bool = False, json_: bool = False
 ) -> None:
-    """Import a concept model of your own, and try it on its test pictures.
+    """Import your own concept model, and try it on its test pictures.
 
     A concept model is two files (ONNX, TorchScript or torch.export): one from pictures to concept
     codes, one from codes to class scores.

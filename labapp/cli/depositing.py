@@ -24,14 +24,14 @@ def deposit(
 ) -> None:
     """Write a de-identified folder for OSF, Zenodo or an institutional repository.
 
-    The folder has tables (CSV) with a data dictionary (Psych-DS), README, licence and citation.
-    People who withdrew are left out.
+    The folder contains tables (CSV) with a data dictionary (Psych-DS), a README, a licence and a
+    citation. People who withdrew are left out.
 
     Example: labapp deposit my-study --license CC-BY-4.0 --creator "Curie, Marie" --out deposit
 
     sessions: A study (id or folder), sessions or bundles.
-    --license ID: The licence, such as CC0-1.0 or CC-BY-4.0: what others may do with the data. You
-        must choose one.
+    --license ID: The licence, such as CC0-1.0 or CC-BY-4.0, which says what others may do with the
+        data. You must choose one.
     --creator NAME: An author as "Family, Given; Affiliation; ORCID". Repeat the option for each
         author, in order.
     --title: The title of the dataset. Default: the study's title.

@@ -67,7 +67,7 @@ def extras_add(name: str, from_: Path | None = None) -> None:
 
 @extras_app.command("download")
 def extras_download(name: str, to: Path) -> None:
-    """Download an extra's wheels into a folder, for a computer without internet.
+    """Download an extra's wheels into a folder, for a computer without internet access.
 
     That computer needs the same operating system and the same version of labapp.
 

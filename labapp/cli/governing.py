@@ -59,7 +59,7 @@ def code_lock(
     """Lock finished coding before raters discuss it. Agreement is reported only from locked
     coding.
 
-    You cannot unlock it again.
+    It cannot be unlocked again.
 
     Example: labapp code lock my-study --rater anna --rater ben
 
@@ -124,7 +124,7 @@ def code_adjudicate(
 ) -> None:
     """List where raters differ in locked coding, or settle one difference with a reason.
 
-    Coding that is not locked is named and left out. Lock it first with `labapp code lock`.
+    Coding that is not locked is listed and left out. Lock it first with `labapp code lock`.
 
     Example: labapp code adjudicate my-study --settle 3 --by cleo --take anna --reason "an aim"
 
@@ -133,7 +133,7 @@ def code_adjudicate(
     --by: The name of the person who settles it.
     --take RATER: The rater who is right.
     --code: The code that is right instead. Can be repeated.
-    --nothing: Settle that there is nothing to code.
+    --nothing: Decide that there is nothing to code.
     --reason: The reason.
     """
     from labapp.coding.annotations.rounds import study_disagreements
@@ -235,10 +235,10 @@ def code_redact(
     replacement: str = "[…]",
     data: Path | None = None,
 ) -> None:
-    """Redact a stretch: its sound and words never leave the lab.
+    """Redact a stretch, so that its sound and words never leave the lab.
 
-    The words are removed from the annotation files for good. The recording stays as it is, and is
-    silent there in every bundle, pack and clip.
+    The words are removed from the annotation files for good. The recording itself is not changed,
+    but the stretch is silent in every bundle, pack and clip.
 
     Example: labapp code redact sub-P01_ses-1_20260102T030405Z 12:34.5 12:36 --by anna
 
@@ -263,11 +263,12 @@ def code_pack(
     data: Path | None = None,
     json_: bool = False,
 ) -> None:
-    """Make a pack for a rater on another computer: the assigned sound, units, text, and the
-    codebook.
+    """Make a pack for a rater on another computer, with the assigned sound, units and text, and
+    the codebook.
 
-    A pack contains no conditions, outcomes or notes. The study records it, so that a withdrawal
-    can name it. On the other computer, run: labapp code open FILE.zip --rater NAME
+    A pack contains no conditions, outcomes or notes. It is recorded in the study, so that labapp
+    can mention it when a participant withdraws. On the other computer, run: labapp code open
+    FILE.zip --rater NAME
 
     Example: labapp code pack my-study --rater ben --out ben.zip
 
@@ -348,9 +349,9 @@ def code_export(
 ) -> None:
     """Export a session's units, text and codes to ELAN, Praat, NVivo, BORIS and other tools.
 
-    Each sound file gets an export of its own, with times of that sound. qdpx and boris put all
-    into one file. Redacted stretches are silent and without words. The command lists what a
-    format cannot hold.
+    Each sound file gets its own export, with times relative to that sound. qdpx and boris put
+    everything into one file. Redacted stretches are silent and without words. The command lists
+    what a format cannot contain.
 
     Example: labapp code export sub-P01_ses-1_20260102T030405Z --rater anna --to eaf --out P01.eaf
 
@@ -410,8 +411,8 @@ def code_import(
 ) -> None:
     """Import codes and words from another tool. Only differences are changed.
 
-    Nothing is removed unless labapp exported it to this file before. Frozen units are not changed:
-    the changes become proposals. The command lists what it cannot import.
+    Nothing is removed unless labapp previously exported it to this file. Frozen units are not
+    changed, so changes to them become proposals. The command lists what it cannot import.
 
     Example: labapp code import P01.eaf --session sub-P01_ses-1_20260102T030405Z --rater anna
 
@@ -419,7 +420,8 @@ def code_import(
     --session NAME: The session's name or folder.
     --rater: The rater to whom the codes are assigned.
     --map FILE.csv: A table that renames tiers and codes: tier,code,to_tier,to_code.
-    --time WHAT: What the file's times count from: session, or a sound file such as segment-01.wav.
+    --time WHAT: What the file's times are relative to: session, or a sound file such as
+        segment-01.wav.
     --words-into-units: Put words into the existing units that they overlap most.
     --dry-run: Only show what would change.
     """
@@ -458,7 +460,7 @@ def code_codebook(
     codebook: str = "",
     data: Path | None = None,
 ) -> None:
-    """Write a codebook for other tools, or make one from a file of theirs.
+    """Write a codebook for other tools, or make one from a file of another tool.
 
     NVivo, MAXQDA, ATLAS.ti, QualCoder and others use REFI-QDA codebooks (.qdc).
 

@@ -247,7 +247,7 @@ def run(
     --participant: The participant's id, such as P01. Default for pilots: the next free id.
     --session: The session's label. Default: the study's first.
     --careless: Let the simulated participant answer without trying.
-    --pilot: Make a trial run. It is stored apart and never analysed with the others.
+    --pilot: Make a trial run. It is stored separately and never analysed with other sessions.
     --language CODE: The participant's language, if the study has several. Default: the first.
     """
     from labapp.ui.starting import run_session
@@ -294,8 +294,8 @@ def export(
 ) -> None:
     """Export sessions as one bundle: a BIDS dataset, or another format.
 
-    Without options you get a full copy for your own lab. It identifies people by their voices and
-    by what they wrote. For a copy to share, use --deidentify.
+    Without options, you get a full copy for your own lab. It identifies people through their
+    voices and what they wrote. For a copy to share, use --deidentify.
 
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
 
@@ -366,20 +366,20 @@ def analyze(
     Example: labapp analyze bundle --out results --format xlsx --format sav
 
     paths: Sessions, bundles, or folders that contain them.
-    --pilot: Analyse only pilots. By default pilots are left out.
+    --pilot: Analyse only pilots. By default, pilots are left out.
     --only WORD: Analyse only sessions with this tag or phase (`none`: without a phase), or
-        `simulated` ones. Can be repeated: sessions with any of them.
+        `simulated` ones. Can be repeated, for sessions with any of them.
     --without WORD: Leave out sessions with this tag or phase, or `simulated` ones. Can be repeated.
     --ratings FILE.csv: A labels_to_rate.csv of an earlier analysis that a rater has filled in.
         Repeat the option for each rater.
-    --registration PATH: The folder that `labapp plan --preregister` wrote. The report lists what
-        differs from it. Can be repeated.
+    --registration PATH: The folder that `labapp plan --preregister` wrote. The report lists all
+        differences from it. Can be repeated.
     --figure-width LENGTH: The width of every figure in in, cm, mm or pt, such as 3.33in.
     --figure-font NAME: The font of the figures. It must be installed.
     --figure-size LENGTH: The size of text in figures, such as 8pt. Default: depends on the width.
     --palette NAME: The colours of the figures: labapp, okabe-ito or greys.
     --language CODE: The language of the report. Default: the study's.
-    --words FILE: A file with translations of the report's sentences, for another language than
+    --words FILE: A file with translations of the report's sentences, for languages other than
         English and German. Missing sentences are listed in the folder for you to fill in.
     --format xlsx|sav|dta: Also write one file with all numbers and labels for Excel (xlsx), SPSS
         (sav) or Stata (dta). Can be repeated.
@@ -439,10 +439,10 @@ def simulate_(
     --mixture NAME=SHARE,…: The shares of the strategies, with --strategy mixture.
     --participants (from 1): The number of participants. Default: until the study is full.
     --careless (0 to 1): The share of participants who answer without trying.
-    --think-aloud: Let participants think aloud: their words are recorded with the codes that they
-        stand for.
-    --language CODE: The language of all participants, if the study has several. Default: each in
-        turn.
+    --think-aloud: Let participants think aloud. Their words are recorded with the codes that they
+        represent.
+    --language CODE: The language of all participants, if the study has several. Default: all
+        languages in turn.
     """
     from labapp.session.condition_assignment import coverage
     from labapp.session.overview import describe_coverage

@@ -55,14 +55,14 @@ def metrics(
         All rows of --codes are then scored.
     --train-factors FILE: The factors of the instances in --train-codes.
     --train-labels FILE: The labels of the instances in --train-codes.
-    --as-published: Compute as the paper's released code does, if that differs from the paper's
-        text.
+    --as-published: Compute the metric as in the paper's released code, if that differs from the
+        paper's text.
     --seed (0 to 4294967295): The seed for random draws.
     --binarize: Split each factor at its median, for metrics that need two classes per concept.
     --set KEY=VALUE: A setting of the metric, such as binning=equal-frequency; with `all`,
         mig.binning=equal-frequency. Can be repeated.
-    --top N (from 1): For correlations: the number of factors, those that say most about the labels.
-        Default: 10.
+    --top N (from 1): For correlations: the number of factors to show, beginning with those that
+        say most about the labels. Default: 10.
     --out DIR: The folder to write: numbers (JSON, CSV) and heat maps (SVG, PNG).
     """
     from labapp.models.metrics.evaluation import scores

@@ -31,7 +31,7 @@ DataFolder = Annotated[
 
 @models_app.command("list")
 def models_list(json_: bool = False) -> None:
-    """List all models, shipped ones and your own: decoders, classifiers and concept models.
+    """List all models, both shipped ones and your own: decoders, classifiers and concept models.
 
     Example: labapp models list
     """
@@ -81,7 +81,7 @@ def models_show(model: completion.Model, out: Path | None = None, json_: bool = 
 @models_app.command("title")
 def models_title(model: completion.Model, title: str) -> None:
     """Rename one of your own models. Its card and hash stay the same, so sessions and
-    registrations still know it.
+    registrations still recognise it.
 
     Example: labapp models title digits8/pca5 "Digits, five principal components"
 
@@ -95,7 +95,7 @@ def models_title(model: completion.Model, title: str) -> None:
 
 @models_app.command("remove")
 def models_remove(model: completion.Model, data: Path | None = None, yes: bool = False) -> None:
-    """Delete a model of your own for good. Studies and sessions that use it are listed first.
+    """Permanently delete one of your own models. Studies and sessions that use it are listed first.
 
     Example: labapp models remove digits8/pca5
 
@@ -161,7 +161,7 @@ def models_import(
 
     Example: labapp models import --onnx decoder.onnx --latents z.npy --id digits8/pca5
 
-    --id DATASET/NAME: The id by which studies name the model.
+    --id DATASET/NAME: The id by which studies refer to the model.
     --latents FILE.npy: Latents (.npy), a row per instance. They give the sliders' limits and the
         questions.
     --onnx FILE: A decoder in ONNX format.
@@ -307,7 +307,7 @@ def models_bench(
 
     Example: labapp models bench sinelines/vae
 
-    All models on a graphics card: labapp models bench --all --device cuda
+    For all models on a graphics card: labapp models bench --all --device cuda
 
     models: Models (id or folder).
     --all: Measure every installed model that has sliders.

@@ -38,13 +38,13 @@ def participants_merge(
     file: The file that the survey tool exported: CSV, .xlsx or .sav.
     --by COLUMN: The column with the participant's id.
     --study ID: The study. Needed if there are several.
-    --survey NAME: The survey's name. The names of its columns begin with it.
+    --survey NAME: The survey's name, with which the names of its columns begin.
     --session COLUMN: The column with the session's label, if participants have several sessions.
     --column NAME: Merge only this column. Can be repeated.
     --own-names: Keep the file's column names.
-    --share NAME: Include this column in de-identified bundles, which otherwise have none of them.
-        Can be repeated.
-    --missing TEXT: The content of a cell that means no answer, such as NA. Can be repeated.
+    --share NAME: Include this column in de-identified bundles, which otherwise contain none of the
+        merged columns. Can be repeated.
+    --missing TEXT: The content of cells without an answer, such as NA. Can be repeated.
     --leave-out KIND: Leave out rows that cannot be matched: unknown, twice, without-id or
         withdrawn. Can be repeated.
     --replace: Replace earlier answers of this survey.

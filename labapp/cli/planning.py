@@ -38,14 +38,15 @@ def plan(
         shares, such as careful=0.5,learner=0.5.
     --calibration PATH: A session or bundle of the study `calibration`, which then gives the
         threshold and T. Can be repeated.
-    --out DIR: The folder to write: plan.html, figures, and every number as CSV.
+    --out DIR: The folder to write, with plan.html, figures, and every number as CSV.
     --keep: Keep the simulated sessions in the folder.
     --contrasts: Compute the sample size for the declared contrasts and smallest effects instead.
         Nothing is simulated.
     --pilot PATH: With --contrasts: sessions or bundles of a pilot study, which show how much
         participants vary. Can be repeated.
-    --preregister DIR: The folder for a preregistration instead: the study's declarations as answers
-        to AsPredicted's and OSF's questions, with a frozen copy of the study. Nothing is simulated.
+    --preregister DIR: Write a preregistration into this folder instead: the study's declarations
+        as answers to AsPredicted's and OSF's questions, with a frozen copy of the study. Nothing
+        is simulated.
     """
     if preregister is not None:
         if out is not None:

@@ -16,9 +16,9 @@ plugins_app = make_group("plugins", "labapp plugins list")
 
 @plugins_app.command("list")
 def plugins_list(json_: bool = False) -> None:
-    """List what labapp has and what installed packages add, and whether it can be used.
+    """List what labapp and installed packages provide, and whether it can be used.
 
-    What cannot be used is listed with the reason, and left out everywhere else.
+    Whatever cannot be used is listed with the reason, and left out everywhere else.
 
     Example: labapp plugins list
     """

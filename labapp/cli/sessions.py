@@ -130,7 +130,7 @@ def sessions_exclude(
 def sessions_include(
     session: completion.Session, reason: str = "", data: Path | None = None, json_: bool = False
 ) -> None:
-    """Include a session in the analysis: after `exclude`, or although a rule excludes it.
+    """Include a session in the analysis after `exclude`, or even though a rule excludes it.
 
     Example: labapp sessions include sub-P01_ses-1_20260102T030405Z --reason "not the participant"
 
@@ -147,7 +147,7 @@ def sessions_tag(
     data: Path | None = None,
     json_: bool = False,
 ) -> None:
-    """Give a session tags, by which sessions can be found and chosen, or remove some.
+    """Add tags to a session, by which sessions can be found and chosen, or remove some.
 
     Example: labapp sessions tag sub-P01_ses-1_20260102T030405Z left-handed "excluded late"
 
@@ -250,7 +250,7 @@ def sessions_withdraw(
     data: Path | None = None,
     private: Path | None = None,
 ) -> None:
-    """Withdraw a participant with all sessions, and delete or keep the data.
+    """Withdraw a participant from all sessions, and delete or keep the data.
 
     Example: labapp sessions withdraw sub-P01_ses-1_20260102T030405Z --delete
 
@@ -292,7 +292,7 @@ def sessions_consent(
 ) -> None:
     """Write the consent form as the participant signed it, as a PDF that only you can read.
 
-    It names the participant, so keep it apart from the data.
+    It contains the participant's name, so keep it separate from the data.
 
     Example: labapp sessions consent sub-P01_ses-1_20260102T030405Z --out P01.pdf
 
@@ -361,18 +361,18 @@ def replay(
 ) -> None:
     """Replay a recorded session: see the participant's screen and hear the voice at any time.
 
-    Without --still or --clip a window opens. Press ? there to see its keys.
+    Without --still or --clip, a window opens. Press ? in it to see its keys.
 
     Example: labapp replay sub-P01_ses-1_20260102T030405Z --at 12:34.5
 
     session: A session or bundle (name or path).
-    --still FILE.png: Write a picture of the participant’s screen at the time of --at, without a
-        window.
+    --still FILE.png: Write a picture of the participant’s screen at the time given by --at,
+        without a window.
     --size WxH: The size of --still in pixels. Default: 1366x768.
     --trails: With --still: draw the slider movements of the last 5 seconds.
     --clip T0 T1: Write the sound between two times, or the video.
     --out FILE: The file for --clip: .wav or .mp4.
-    --dark/--light: Use light or dark colours, also in later replays. Default: as the system.
+    --dark/--light: Use light or dark colours, also in later replays. Default: the system's setting.
     """
     from labapp.coding.annotations.model import time_ns
 

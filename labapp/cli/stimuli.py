@@ -18,7 +18,7 @@ stimuli_app = make_group("stimuli", "labapp stimuli list")
 
 @stimuli_app.command("list")
 def stimuli_list(json_: bool = False) -> None:
-    """List the stimulus sets that studies can name, shipped ones and your own.
+    """List the stimulus sets that studies can use, both shipped ones and your own.
 
     Example: labapp stimuli list
     """
@@ -162,11 +162,11 @@ def stimuli_explain(
     wrong_per_set: int = 5,
     trust: bool = False,
 ) -> None:
-    """Make a set of pixel scores or heatmaps from your own classifier and pictures, using only its
-    answers.
+    """Make a set of pixel scores or heatmaps from your own classifier and pictures, using only the
+    classifier's answers.
 
     Occlusion and RISE change what the classifier sees. Methods that need the network's layers
-    cannot explain such a file.
+    cannot be used with such a file.
 
     Example: labapp stimuli explain --onnx pets.onnx --images pets --classes cat,dog --size 64 --id
     my-pets
@@ -174,7 +174,7 @@ def stimuli_explain(
     --images DIR: A folder that contains a folder of pictures for each class.
     --classes: The names of the classes in the order of the scores, such as cat,dog.
     --size (from 4): The width and height that the classifier takes, in pixels.
-    --id: The id by which studies name the set.
+    --id: The id by which studies refer to the set.
     --onnx FILE: A classifier in ONNX format.
     --kind KIND: scores (of pixels, by which they are masked), or heatmaps (one for each option).
     --grey: The classifier takes one channel instead of three.
@@ -261,7 +261,8 @@ def stimuli_sheet(
     fill: str = "mean",
     sign: str = "signed",
 ) -> None:
-    """Draw a set of pixel scores: its explanations, and masked pictures of every class and method.
+    """Draw the explanations of a set of pixel scores, and masked pictures of every class and
+    method.
 
     Example: labapp stimuli sheet faces-unmasking --out sheets
 

@@ -82,15 +82,15 @@ def studies_check(file: completion.Study, language: str | None = None, json_: bo
 
 @studies_app.command("diff")
 def studies_diff(before: completion.Study, after: completion.Study, json_: bool = False) -> None:
-    """Show what two versions of a study say differently, next to each other: in its file, its
+    """Show the differences between two versions of a study side by side: in its file, its
     questionnaires and its texts.
 
-    Every session keeps the study as it was, so that a pilot can be compared with the main study.
+    Every session contains a copy of its study, so that a pilot can be compared with the main study.
 
     Example: labapp studies diff registered my-study.yaml
 
     before: The earlier version: a study's id or file, or the folder of a session or registration.
-    after: The later version, in the same way.
+    after: The later version, given in the same way.
     """
     import shutil
 
@@ -146,7 +146,7 @@ def studies_texts(
     write: bool = False,
     json_: bool = False,
 ) -> None:
-    """List a study's texts and where they come from, or what a language lacks.
+    """List a study's texts and where they come from, or what is missing in a language.
 
     Example: labapp studies texts my-study/my-study.yaml --missing --language fr --write
 
@@ -176,8 +176,8 @@ def studies_texts(
 
 @studies_app.command("instruments")
 def studies_instruments(json_: bool = False) -> None:
-    """List the questionnaires that studies can use: source, terms, languages, number of items. At
-    the end are those that do not come with labapp, each with the reason.
+    """List the questionnaires that studies can use: source, terms, languages, number of items.
+    Those that do not come with labapp are listed at the end, each with the reason.
 
     Example: labapp studies instruments
     """
@@ -232,14 +232,14 @@ def studies_preview(
 ) -> None:
     """Preview every screen of a study without a participant. Nothing is stored.
 
-    The window lists each page of each part, each trial, and what can happen in it. With --out,
-    every page is written as a picture, and what can happen in a part once.
+    The window lists each page of each part, each trial, and what can happen in it. With --out, a
+    picture of every page is written, and one of each thing that can happen in a part.
 
     Example: labapp studies preview quickstart --out screens
 
     --participant: The participant whose plan is shown. Default: the first.
     --condition: The condition. Default: the first.
-    --order (from 1): Use the order that the participant with this number gets.
+    --order (from 1): Use the order of the participant with this number.
     --language: The language, such as de. Default: the study's.
     --out: The folder for a picture of each screen, and a contact sheet.
     """
@@ -286,7 +286,7 @@ def studies_schema(instrument: bool = False) -> None:
 
     Example: labapp studies schema > study.json
 
-    --instrument: Print that of questionnaires.
+    --instrument: Print the schema of questionnaires.
     """
     from labapp.study.authoring import schema_of
 

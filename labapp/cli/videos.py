@@ -38,8 +38,9 @@ def videos_add(
 ) -> None:
     """Add a camera's video of the participant to a session.
 
-    The video is placed on the session's clock by the sound that both have. The participant must
-    have agreed to a video. This needs the extra `video` (labapp extras add video).
+    The video is placed on the session's clock by means of the sound that both contain. The
+    participant must have agreed to a video. This needs the extra `video` (labapp extras add
+    video).
 
     Example: labapp videos add sub-P01_ses-1_20260102T030405Z camera.mp4
 
@@ -214,18 +215,18 @@ def transcribe(
 ) -> None:
     """Transcribe what was said in sessions, with a speech model on this computer.
 
-    Nothing is sent or downloaded. Units that have a text keep it. After an interruption, run the
-    same command again to continue. Words that may be invented are marked; check them in the
-    coding window.
+    Nothing is sent or downloaded. Units that already have a text keep it. After an interruption,
+    run the same command again to continue. Words that may be invented are marked; check them in
+    the coding window.
 
     Example: labapp transcribe sub-P01_ses-1_20260102T030405Z --model ggml-small.bin
 
-    --model PATH: A speech model (file or folder). Default: the only one in the models folder that
-        labapp doctor names.
+    --model PATH: A speech model (file or folder). Default: the only one in the models folder,
+        which `labapp doctor` shows.
     --language CODE: The spoken language, such as de. Default: the study's.
     --words FILE: A text file with expected words, one per line.
     --engine: The engine: whisper, whispercpp or vosk. Default: found from the model's files.
-    --again: Transcribe again what a model wrote and nobody has checked.
+    --again: Transcribe again whatever was written by a model and not checked by anyone.
     """
     from labapp.coding.transcription.models import model_at, own_model
     from labapp.coding.transcription.session import Recogniser, transcribe_session

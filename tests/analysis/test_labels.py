@@ -60,7 +60,8 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
     assert words.count("True dials first (one-sided, greater)") >= 1
     assert words.count("True dials first (smaller than ± 20.00 percentage points") >= 1
     assert "response_time_s" not in words, "labapp's own outcomes have labels"
-    assert "Response time." in said
+    assert "Time on question, solved or skipped." in said
+    assert "Completion rate" not in words, "one name for one measure"
     assert "M (SD), s" in said
     stages = (tmp_path / "out" / "stages.csv").read_text()
     assert "completion_rate" in stages

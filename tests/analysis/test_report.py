@@ -308,7 +308,7 @@ def test_who_counts_and_how_many_of_each_condition(tmp_path: Path) -> None:
 def test_without_a_session_that_counts_there_are_no_metrics(tmp_path: Path) -> None:
     with_decision("P01", "ae", 5, "min_solved").write(tmp_path)
     text = Page(report(load(tmp_path), MADE)).text
-    assert "No session counts, so there are no metrics here." in text
+    assert "No sessions were analysed, so there are no metrics here." in text
     assert "Metrics by model" not in text
     assert "Participant P01, session 1" in text, "what was done is shown all the same"
 
@@ -570,7 +570,6 @@ def test_the_paragraph_says_who_did_what_and_with_what() -> None:
     )
     assert "Sessions were held on 2026-01-02 (UTC)." in said
     assert "median working time of the sessions analysed was 1:02 (min:s)" in said
-    assert "[To be added: how participants were recruited; consent" in said
     assert "No voice was recorded." in said
     assert "simulated" not in said
     assert "Recorded with labapp 0.1.0." in said
@@ -719,7 +718,7 @@ def test_pay_an_hour_follows_from_pay_and_duration_as_printed() -> None:
 
 def test_the_methods_text_says_what_is_repeated_and_that_it_was_run_otherwise() -> None:
     text = paragraph(tables(), "mine")
-    assert "It repeats the study synthetic-crowd of paper 000." in text
+    assert "It replicates study synthetic-crowd of paper 000." in text
     assert "That was a crowdsourced study: people took part alone, over the internet. Here" in text
     assert "repeats" not in paragraph(tables(None), "mine")
     if EVERYTHING:

@@ -239,6 +239,10 @@ def test_quotation_marks_are_those_of_the_language() -> None:
             ),
         ),
         ("On 4 images the model is wrong.", "Bei 4 Bildern liegt das Modell falsch."),
+        (
+            "Analysed with labapp 0.1.0 (Python 3.11.7). [Zu ergänzen: Ethikvotum.]",
+            "Ausgewertet mit labapp 0.1.0 (Python 3.11.7). [Zu ergänzen: Ethikvotum.]",
+        ),
         ("Only one level of model has values.", "Nur eine Stufe von model hat Werte."),
         ("t(216) = 14.80, p < 0.001*", "t(216) = 14,80, p < 0,001*"),
     ],
@@ -273,7 +277,7 @@ def test_studies_in_several_languages_have_an_english_report(tmp_path: Path) -> 
 def test_a_table_with_a_fault_names_the_sentence(tmp_path: Path) -> None:
     path = tmp_path / "report.yaml"
     path.write_text('"{a} of {b}": "{a} von"\n', encoding="utf-8")
-    with pytest.raises(SetupError, match="must name these values: a, b"):
+    with pytest.raises(SetupError, match="must contain these values: a, b"):
         translations.load(path, "the report", "Correct it.")
 
 
@@ -327,7 +331,7 @@ def test_a_file_of_ones_own_may_have_sentences_by_id(tmp_path: Path) -> None:
     assert '"design.model": ""' in listed
     assert "# {{ name|say|capital }}, n = " in listed
     words.write_text('"design.test": "{{ tests }}"\n', "utf-8")
-    with pytest.raises(SetupError, match="there is no tests"):
+    with pytest.raises(SetupError, match="no value called tests"):
         language.choose_language(given, "fr", words)
 
 
@@ -336,7 +340,7 @@ def test_a_file_of_ones_own_may_have_sentences_by_id(tmp_path: Path) -> None:
     [
         (FRENCH, None, "--language"),
         ("- a\n", "fr", "lines"),
-        ('"{a} of {b}": "{a}"\n', "fr", "must name these values: a, b"),
+        ('"{a} of {b}": "{a}"\n', "fr", "must contain these values: a, b"),
         (None, "fr", "No such file"),
     ],
 )

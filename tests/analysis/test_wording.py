@@ -90,3 +90,16 @@ def test_a_quota_in_words() -> None:
     with labelling({"experts": "Experts", "people.used": "Prior use"}, items=ITEMS):
         assert wording.describe_quota("experts", quota) == ("Experts", "Prior use: Often")
         assert wording.describe_quota("old", quota) == ("", "Prior use: Often")
+
+
+def test_an_answer_is_listed_with_the_words_of_its_item() -> None:
+    items = ITEMS | {"people": Worded("About you")}
+    with labelling({"people.tired": "Tiredness"}, items=items):
+        assert wording.cells_of_item("people", "tired") == ("About you", "Tiredness")
+        assert wording.cells_of_item("people", "used") == ("About you", "How often?")
+        assert wording.cells_of_item("other", "used_1") == ("other", "used_1")
+        assert wording.name_item("people.used") == (
+            "“How often?”",
+            {"often": "Often", "never": "Never"},
+        )
+    assert wording.cells_of_item("people", "tired") == ("people", "tired")

@@ -299,7 +299,7 @@ def test_a_task_without_sections_is_in_the_report_all_the_same(
     assert f"<h3>Task {STUDY}</h3>" in page
     choices = tables.more["counterfactual_choices"]
     assert f"{len(choices)} trials of 2 sessions count." in page
-    assert "Of the table counterfactual_choices: mean ± sd, median and n." in page
+    assert "Of the table counterfactual_choices: mean ± SD, median and n." in page
     for column in ("response_s", "confidence"):
         for _, of_model in choices.groupby("model"):
             median = decimal(float(of_model[column].median()), 2)

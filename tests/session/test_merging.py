@@ -160,7 +160,7 @@ def test_two_surveys_stand_beside_each_other(root: Path) -> None:
     assert list(people["later_age"])[:1] == [40]
     with pytest.raises(MergeError, match="survey 'later' already has a column later_age"):
         prepared(root, "pid,later_age\nP01,40\n", survey="third", own_names=True)
-    with pytest.raises(MergeError, match="table of participants has a column included"):
+    with pytest.raises(MergeError, match="table of participants already has a column included"):
         prepared(root, "pid,included\nP01,40\n", own_names=True)
 
 

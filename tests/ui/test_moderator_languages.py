@@ -523,9 +523,9 @@ def test_what_a_withdrawal_did_is_told_in_german(speaks) -> None:
         "/e, Zeile 3: beschädigt; ein Export kann in der Liste fehlen",
         "Wieder frei: a.",
         (
-            "Diese Ordner mit Sitzungen der Person wurden umbenannt und nicht verändert: "
-            "sub-P01_ses-2. Geben Sie ihnen ihren alten Namen zurück und ziehen Sie sie dann "
-            "zurück."
+            "Diese Ordner mit Sitzungen der Person wurden umbenannt und deshalb nicht verändert: "
+            "sub-P01_ses-2. Geben Sie ihnen ihre alten Namen zurück und ziehen Sie die Sitzungen "
+            "dann zurück."
         ),
     ]
 

@@ -196,7 +196,7 @@ def test_an_unknown_key_is_named():
         ("dial_help:", "dial_hepl:", "lacks the words for dial_help"),
         ("page_of:", "extra: more\npage_of:", "extra: has words that no screen uses"),
         ("{number} of {of}", "{numbr} of {of}", "{numbr}"),
-        ("back: Back", "back: 3", "back: holds 3"),
+        ("back: Back", "back: 3", "back: contains 3"),
         ("back: Back", "back: 'Back }'", "back: Single '}'"),
     ],
 )
@@ -249,4 +249,4 @@ def test_a_session_begun_earlier_gets_the_words_that_screens_have_gained(loaded)
 def test_words_of_a_language_that_is_not_shipped_are_not_made_up(loaded):
     with pytest.raises(StudyError, match="lacks the words for finish, page_of") as said:
         strings_of(older(loaded, "fr"), begun=True)
-    assert "version of labapp that it was begun with" in said.value.todo
+    assert "version of labapp with which it was begun" in said.value.todo

@@ -183,7 +183,7 @@ def test_a_column_that_nothing_is_in_is_left_out(qtbot: QtBot, median: float | N
     lines = (some, replace(some, quantity="agreement", median=median))
     view.show_results(Results(Path(), Path(), {}, lines, ()), "s")
     texts = [label.text() for label in view.findChildren(QLabel)]
-    assert texts.count("Mean ± sd") == 2
+    assert texts.count("Mean ± SD") == 2
     assert texts.count("Median") == (0 if median is None else 2)
     assert texts.count("–") == (0 if median is None else 1)
 
@@ -285,7 +285,7 @@ def test_results_come_by_themselves_and_are_those_of_the_command(
     assert "wide.dta" not in files
     page.keep_in(kept)
     qtbot.waitUntil(page.keep.isEnabled, timeout=PATIENCE_MS)
-    assert "holds an earlier analysis" in page.state.text()
+    assert "contains an earlier analysis" in page.state.text()
 
 
 def test_the_window_offers_every_program_that_the_command_writes_for() -> None:

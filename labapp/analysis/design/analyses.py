@@ -19,7 +19,7 @@ import pandas as pd
 from labapp.analysis import inference
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design import anova, logistic, mixed
-from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, Comparison
+from labapp.analysis.design.anova import CONTRAST, EFFECT, EQUIVALENCE, MEAN, Comparison
 from labapp.analysis.design.further import further_tests
 from labapp.analysis.design.layout import (
     PARTICIPANT,
@@ -142,7 +142,7 @@ class Analysis:
 
 SHARE = "0-1"
 """The unit of shares."""
-_IN_PERCENT = (VALUES, "mean", CONTRAST, EQUIVALENCE)
+_IN_PERCENT = (VALUES, MEAN, CONTRAST, EQUIVALENCE)
 _OF_UNIT = ("mean", "median", "sd", "standard_error", "low", "high", "difference", "bound")
 
 

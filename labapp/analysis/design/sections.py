@@ -125,7 +125,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
 def _in_sentences(analysis: Analysis, correction: str) -> Html:
     """One outcome."""
     outcome, labels = analysis.outcome, current_labels() or Labels({})
-    name = labels.of_measure(outcome.name, outcome.group)
+    name = labels.of_measure(outcome.measure, outcome.group)
     if not name:
         name = outcome.name.removesuffix("_s").replace("_", " ")
     of = outcome.of if outcome.shared else ""
@@ -196,7 +196,10 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
 
 def _in_short(unit: str) -> str:
     """What a column of means has, with their unit where they have one."""
-    known = _in_words(unit)["unit"]
+    words = _in_words(unit)
+    known = words["unit"]
+    if isinstance(scale := words["scale"], tuple):
+        known = f"{scale[0]:g} to {scale[1]:g}"
     return f"M (SD), {known}" if known else "M (SD)"
 
 
@@ -379,7 +382,7 @@ def _parts(analysis: Analysis) -> Iterator[Html]:
             mixed=main.name == MIXED, n=main.n,
             remarks=list(map(_remark, main.remarks)),
             on_success=outcome.on_success,
-            ended=outcome.name == "response_time_s" and outcome.trials is not None,
+            ended=outcome.skips,
         )
     )  # fmt: skip
     for remark in map(_remark, analysis.remarks):

@@ -35,7 +35,8 @@ STEPS = 11
 THRESHOLD = "threshold"
 AT_TARGET = "the level at which the share of right answers reaches its target"
 """What thresholds are, where it is known what the levels are."""
-NO_VALUES = "no session that counts has a value"
+TIME_ON_QUESTION = "time_on_question"
+NO_VALUES = "no session that was analysed has a value"
 ONE_LEVEL = "only one level of {} has values"
 
 
@@ -57,6 +58,7 @@ class Outcome:
     on_success : the value is of trials that were solved alone.
     remarks : what is to be known of what was left out.
     shared : an outcome of another task, which is analysed too, has the same name.
+    skips : it is the time of questions of which some were skipped.
     """
 
     name: str
@@ -72,12 +74,20 @@ class Outcome:
     on_success: bool = False
     remarks: tuple[str, ...] = ()
     shared: bool = False
+    skips: bool = False
 
     @property
     def label(self) -> Verbatim:
         """What reports call it, with its task where another one has an outcome of this name."""
-        label = label_measure(self.name, self.group)
+        label = label_measure(self.measure, self.group)
         return Verbatim(f"{label} ({self.of})" if self.shared else label)
+
+    @property
+    def measure(self) -> str:
+        """By which it has its label: the name, but of a time up to an answer or to skipping."""
+        labels = current_labels()
+        known = labels is not None and not labels.label(self.name)
+        return TIME_ON_QUESTION if self.skips and known else self.name
 
     @property
     def of(self) -> str:
@@ -606,8 +616,16 @@ def _outcome(
     return Outcome(
         candidate.name, candidate.title, candidate.unit, candidate.group, UNDECLARED,
         Layout(tuple(factors), covariates), cells, trials, candidate.yes_no,
-        steps, candidate.on_success, tuple(remarks),
+        steps, candidate.on_success, tuple(remarks), skips=_skips(candidate),
     )  # fmt: skip
+
+
+def _skips(candidate: _Candidate) -> bool:
+    """Whether it is the time of questions of which some were skipped."""
+    trials = candidate.trials
+    if candidate.name not in _TIMES or trials is None:
+        return False
+    return bool((trials["outcome"] == SKIPPED).any())
 
 
 def _trial_frame(

@@ -81,6 +81,11 @@ class Labels:
         label = self._labels.get(next(names, ""), "")
         return label, worded
 
+    def rename(self, title: str) -> str:
+        """The study's label of the outcome that labapp calls so; any other title as it is."""
+        named = (name for name, words in self._measures.items() if words.lower() == title.lower())
+        return next((self._labels[name] for name in named if name in self._labels), title)
+
     def of_group(self, name: str) -> str:
         """What a task or questionnaire is called: its label, else its title, else its name."""
         return self._labels.get(name) or self._items.get(name, Worded()).text or name

@@ -1,1 +1,4 @@
-"""Videos of a participant, made by anything, on the clock of their session."""
+"""Videos of a participant, made by anything, on the clock of their session.
+
+No other room loads PyAV.
+"""

@@ -298,7 +298,7 @@ class Cnn(MethodSettings):
 class ExplanationMethod:
     """A method: a classifier that is learned for it, and the explanations of its answers; or
     explanations alone, of the models of other methods, or scores of their pixels. A package brings
-    one by an entry point of the group `labapp.models.explanations` that names such an object.
+    one by an entry point of the group `labapp.explanations` that names such an object.
 
     Attributes
     ----------

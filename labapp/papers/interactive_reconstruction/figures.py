@@ -648,7 +648,7 @@ def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure
     shown = [(block, compared) for block in blocks for compared in block.compared]
     caption = f"Diamond: mean; one point per participant if there are at most {kit.POINTS_UP_TO}."
     if any(own.size >= SMALLEST for both in shown for own in values_of(*both)):
-        caption += f" Bar and line: mean ± sd (n − 1), if there are at least {SMALLEST} values."
+        caption += f" Bar and line: mean ± SD (n − 1), if there are at least {SMALLEST} values."
     if any(compared.metric.column == "performance" for _, compared in shown):
         caption += " On the NASA-TLX, 100 means most demanding (for Performance: failure)."
     return ReportFigure(name, figure, label, caption)
@@ -871,7 +871,7 @@ def lay_out_blocks(
         every = list(part.subplots(count, layout.columns, squeeze=False).flat)
         own = kit.hide_unused(every, len(block.compared))
         for ax, compared in zip(own, block.compared, strict=True):
-            add_title(ax, compared.metric.title, compared.metric.unit)
+            add_title(ax, compared.metric.called, compared.metric.unit)
         result.append(own)
     return figure, result
 

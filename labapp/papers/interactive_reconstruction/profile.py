@@ -47,7 +47,7 @@ DEFINITIONS = {
         "counts). Models never shown to the same participant are compared separately. All p are "
         "two-sided. The corrected p is p times the number of all these tests in the analysis "
         "(Bonferroni); the error as a sum and as a mean over the pixels counts once. Ours: "
-        "partial and generalised eta squared, d_z (mean difference / sd of the differences) and "
+        "partial and generalised eta squared, d_z (mean difference / SD of the differences) and "
         "Hedges' g (with the exact correction for small samples), with intervals from "
         "noncentral F (90 %) and t (95 %); tests by ranks (Friedman, Kruskal-Wallis, Wilcoxon, "
         "Mann-Whitney); "

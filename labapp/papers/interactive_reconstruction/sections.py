@@ -143,10 +143,10 @@ def overview(results: Sequence[GroupResults]) -> Iterator[Html]:
             beside = beside or paper.has(result.group)
             rows.append(cells)
     yield table(
-        ["Model", *FACTS.values(), *(two_lines(metric.title, metric.unit) for metric in shown)],
+        ["Model", *FACTS.values(), *(two_lines(metric.called, metric.unit) for metric in shown)],
         rows,
         numeric=range(1, 1 + len(FACTS) + len(shown)),
-        caption="Mean ± sd (n − 1) over participants; below it the median and n"
+        caption="Mean ± SD (n − 1) over participants; below it the median and n"
         + ("; the paper's Table 2." if beside else "."),
     )
     yield paragraph(OF_CARDS, "quiet")
@@ -227,14 +227,14 @@ def _group(result: GroupResults) -> Iterator[Html]:
         ["Metric", *shown, *(["Analysis of variance"] * several)],
         [
             [
-                two_lines(comparison.metric.title, comparison.metric.unit),
+                two_lines(comparison.metric.called, comparison.metric.unit),
                 *(_values(result, comparison, model) for model in group.models),
                 *([_omnibus(result, comparison)] * several),
             ]
             for comparison in result.compared
         ],
         numeric=range(1, 1 + len(names)),
-        caption="Mean ± sd (n − 1) over participants; below them the median, the sd as the paper "
+        caption="Mean ± SD (n − 1) over participants; below them the median, the SD as the paper "
         "prints it (σ), and n" + ("; the paper's value." if paper.has(group) else "."),
     )
     if several:
@@ -316,7 +316,7 @@ def _pairs(result: GroupResults, names: dict[str, str]) -> Html:
     cells = [
         [_pair(comparison, comparison.pair(*key)) for key in keys] for comparison in result.compared
     ]
-    metrics = [two_lines(each.metric.title, each.metric.unit) for each in result.compared]
+    metrics = [two_lines(each.metric.called, each.metric.unit) for each in result.compared]
     caption = (
         "Difference of the means with its 95 % interval, the t test, and the effect with its "
         f"interval; {'pairs' if result.group.within else 'participants of the two models'}: n."
@@ -355,7 +355,7 @@ def _contradictions(result: GroupResults) -> Iterator[Html]:
         for row in _list_printed(result, comparison):
             if row.note:
                 models = " − ".join(filter(None, (row.model, row.compared_with)))
-                what = f"{comparison.metric.title} ({row.source})"
+                what = f"{comparison.metric.called} ({row.source})"
                 contradictions.setdefault(row.note, {}).setdefault(what, {})[models] = None
     if contradictions:
         notes = []
@@ -418,7 +418,7 @@ def _over_all(result: GroupResults) -> Html:
         tests = [test(checks[name]) if name in checks else "" for name in made]
         by_model = next(map(test, comparison.of(MIXED)), "no gaps")
         cells = [*tests, next(map(test, robust), ""), *([by_model] * mixed)]
-        rows.append([comparison.metric.title, *cells])
+        rows.append([comparison.metric.called, *cells])
     titles = [two_lines(*TITLES[name]) for name in made]
     more = [two_lines("Mixed model", "Wald")] * mixed
     return table(["Metric", *titles, two_lines("By ranks", ranks), *more], rows)
@@ -433,7 +433,7 @@ def _pairs_checked(result: GroupResults, names: dict[str, str]) -> Html:
             checked = next(map(test, comparison.of(CHECKS, **models)), "")
             rows.append(
                 [
-                    comparison.metric.title,
+                    comparison.metric.called,
                     f"{names[pair.model]} − {names[pair.compared_with]}",
                     *([checked] * result.group.within),
                     next(map(test, comparison.of(paper.PAIRS, ours=True, **models)), ""),

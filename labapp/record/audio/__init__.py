@@ -10,5 +10,5 @@ finds where somebody speaks in it, and `player` plays it at any speed, in a chil
 what is heard now.
 
 No module here loads PortAudio when it is imported: a machine without sound must still open every
-window.
+window. No other room opens the sound card.
 """

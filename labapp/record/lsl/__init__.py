@@ -4,7 +4,7 @@ The journal hands every event over as it is stamped. That costs the thread it ha
 in a queue: what is sent is made, and sent, in a thread of its own a few milliseconds later. Time
 stamps are those of the events, so that nothing is lost by the wait.
 
-Loads liblsl, when a session is to send its events and not before.
+Loads liblsl, when a session is to send its events and not before. Nothing else in labapp loads it.
 """
 
 from __future__ import annotations

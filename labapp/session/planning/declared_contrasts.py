@@ -43,7 +43,6 @@ from labapp.base.report.page import page as whole_page
 from labapp.study.design import (
     AnalysisPlan,
     Contrast,
-    Declared,
     Design,
     Hypothesis,
     SmallestEffect,
@@ -220,10 +219,11 @@ def _pilots(loaded: LoadedStudy, paths: Sequence[Path]) -> dict[tuple[str, str],
     took_part = people[people["outcome"] != "declined"]
     recruited = took_part["participant"].nunique()
     programs = took_part.loc[took_part["simulated"].fillna(False).astype(bool), "participant"]
-    own = {name: getattr(study, name) for name in Declared.model_fields}
     # Raw effects are in the outcome's own unit, so its values are not transformed.
     plan = study.analysis.model_copy(update={"transform": {}})
-    declaration = Declaration(study=study.id, **{**own, "analysis": plan})
+    declaration = Declaration.model_validate(
+        {**study.declared, "study": study.id, "analysis": plan}
+    )
     result = {}
     for analysis in analyse(tables.included(), declaration, by_trials=False).analyses:
         # Also where some lack a cell: of those who have every one.

@@ -413,7 +413,10 @@ class _Facts:
         sides = (
             "two-sided, except for hypotheses that name a direction" if one_sided else "two-sided"
         )
-        return f"p < .05 after the correction; tests are {sides}. Intervals are 95 % intervals."
+        return (
+            f"p < .05 after the correction; tests are {sides}. Intervals are 95 % intervals; those "
+            "of eta squared are 90 % intervals."
+        )
 
     def _exclusions(self) -> str:
         study, lines = self.study, []

@@ -55,7 +55,7 @@ from labapp.ui.widgets.segments import magnification, shrink_to_fit, too_large
 WIDTH = 1360
 """Wider than other screens: seven pictures beside the question at twice their size."""
 LEFT_WIDTH = 384
-PICTURE_MOST = 320.0
+PICTURE_MOST, LEAST_PICTURE = 320.0, 128.0
 RIGHT_LEAST = 640
 CHOICES = ("choice_low", "choice_medium", "choice_high")
 RATED = {"confidence": "rate_confidence", "understanding": "rate_understanding"}
@@ -180,7 +180,8 @@ class SingleDimensionScreen(QuestionScreen):
             + 3 * theme.SPACE_M
             + theme.SPACE_S
         )
-        room = min(high - others - 2, PICTURE_MOST, LEFT_WIDTH - 2)
+        # As small as the smallest example it could not be compared with them; the screen scrolls.
+        room = max(min(high - others - 2, PICTURE_MOST, LEFT_WIDTH - 2), LEAST_PICTURE)
         self.picture.set_side(self.picture.side_for(room))
         content = min(self.width() - 2 * theme.SPACE_XL, WIDTH)
         wide = content - LEFT_WIDTH - theme.SPACE_XXL

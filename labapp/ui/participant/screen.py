@@ -362,10 +362,15 @@ class Body(QScrollArea):
             return
         self._beginning = True
         try:
-            self._room, self._changes = self.maximumViewportSize(), 0
-            self._inside.resize(self._room)
-            for _ in range(LOOKS):
-                QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+            room = self._room = self.maximumViewportSize()
+            self._changes = 0
+            # Where it scrolls down all the same, the bar takes some of its width.
+            for bar in (0, self.verticalScrollBar().sizeHint().width()):
+                self._inside.resize(room.width() - bar, room.height())
+                for _ in range(LOOKS):
+                    QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+                if least(self._top, room.width()).height() <= room.height():
+                    break
         finally:
             self._beginning = False
         self._settle()

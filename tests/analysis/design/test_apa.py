@@ -15,7 +15,7 @@ from scipy import stats
 from labapp.analysis import analyze
 from labapp.analysis.declared import read_declaration
 from labapp.analysis.design.analyses import VALUES, StudyAnalyses, analyse
-from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
+from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE, MEAN
 from labapp.analysis.design.contents import REPORT, DefaultFindings
 from labapp.analysis.design.further import BAYES, YUEN
 from labapp.analysis.design.sections import (
@@ -286,7 +286,7 @@ def test_an_outcome_has_one_number_of_decimals_and_a_share_is_in_percent(
     raw = next(each for each in results.analyses if each.number == share.number)
     for mine, own in zip(share.rows, raw.rows, strict=True):
         assert (mine.statistic, mine.p, mine.effect) == (own.statistic, own.p, own.effect)
-        if own.kind in (VALUES, CONTRAST, EQUIVALENCE) and own.low is not None:
+        if own.kind in (VALUES, MEAN, CONTRAST, EQUIVALENCE) and own.low is not None:
             assert mine.low == pytest.approx(100 * own.low)
     for sd, decimals in ((4321.0, 0), (432.1, 1), (43.21, 2), (0.4321, 2), (0.04321, 3)):
         rows = [replace(row, sd=sd) if row.kind == VALUES else row for row in raw.rows]

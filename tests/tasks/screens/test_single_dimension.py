@@ -16,6 +16,7 @@ from labapp.record.events.lifecycle import DecoderWarmed
 from labapp.tasks.single_dimension.events import Choose, Rate, ShowMoreExamples
 from labapp.tasks.single_dimension.screen import ExampleScreen, SingleDimensionScreen
 from labapp.ui.moderator.console import ConsoleWindow
+from labapp.ui.participant.screen import Body
 from tests.helpers.packages import ring_model
 from tests.helpers.rooms import FormulaDecoder, decoder_of, skip_to
 from tests.helpers.single import write_single_study
@@ -62,6 +63,20 @@ def answer(room, *, right: bool = True) -> None:
         HandIn(),
     ):
         room.runner.send(command)
+
+
+@pytest.mark.parametrize("size", [(911, 512), (960, 540)])
+def test_a_small_screen_scrolls_down_only_and_its_picture_can_be_compared(stage, qapp, size):
+    """1366×768 at 150 %, and 1920×1080 at 200 %: the picture had 35 pixels, and a bar below."""
+    _, window = stage
+    window.resize(*size)
+    for _ in range(5):
+        qapp.processEvents()
+    screen = screen_of(window)
+    body = window.findChild(Body)
+    assert body.verticalScrollBar().isVisible()
+    assert not body.horizontalScrollBar().isVisible()
+    assert screen.picture.height() >= 128
 
 
 def test_a_question_by_keyboard_alone(stage):

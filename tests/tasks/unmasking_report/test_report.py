@@ -224,7 +224,7 @@ def test_without_the_model_and_of_nobody_there_are_sensible_words() -> None:
     assert NO_MODEL in said
     assert "The model alone" not in said
     none = section(nobody())
-    assert "No annotation counts, so there are no results from people here." in none
+    assert "No annotations were analysed, so there are no results from people here." in none
     assert "Confidence" not in none
     assert "0 participants, 0 annotations" in none
 

@@ -361,11 +361,11 @@ def overview(result: JudgingFindings) -> Html:
         (
             "Study",
             two_lines("Sessions", "n"),
-            *(two_lines(name.capitalize(), "% ± sd; the paper") for name in RIGHT),
+            *(two_lines(name.capitalize(), "% ± SD; the paper") for name in RIGHT),
         ),
         rows,
         numeric=(1, 2, 3, 4),
-        caption=f"Mean accuracy ± sd over sessions. * differs from chance ({_chances(results)}) "
+        caption=f"Mean accuracy ± SD over sessions. * differs from chance ({_chances(results)}) "
         "with p < .001, n ≥ 5. Bold: the highest value in the column.",
     )
 
@@ -413,7 +413,7 @@ def result_table(results: Sequence[Statistic], text: str, *, several: bool = Fal
                 first.published or NONE,
             ]
         )
-    names = ("Quantity", "Unit", "n", "Mean ± sd", "Compared with", "Tests", "Paper")
+    names = ("Quantity", "Unit", "n", "Mean ± SD", "Compared with", "Tests", "Paper")
     shown = [at for at in range(len(names)) if at < _ALWAYS or any(r[at] != NONE for r in merged)]
     cells = [[row[at] for at in shown] for row in merged]
     return table([names[at] for at in shown], cells, numeric=(2, 3), caption=text)

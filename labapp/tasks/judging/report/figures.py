@@ -57,7 +57,7 @@ def plates(counted: Tables, groups: Sequence[PhotoGroup]) -> list[ReportFigure]:
 
 
 _READ = (
-    "Diamond and bar: mean ± sd; an arrowhead at the edge means that the bar continues. One "
+    "Diamond and bar: mean ± SD; an arrowhead at the edge means that the bar continues. One "
     f"point per session; with more than {kit.POINTS_UP_TO}, one point per value, and its area "
     "shows how many sessions have it. Open square and dotted bar: the paper, with other photos "
     "and models."

@@ -138,7 +138,9 @@ def _of(result: UnmaskingResults, anchor: str) -> Iterator[Html]:
     group = result.group
     yield paragraph(unbroken(describe_group(group)))
     if group.participants == 0:
-        yield paragraph("No annotation counts, so there are no results from people here.", "note")
+        yield paragraph(
+            "No annotations were analysed, so there are no results from people here.", "note"
+        )
     if group.participants == 1:
         yield paragraph(ALONE, "note")
     if not group.has_model:
