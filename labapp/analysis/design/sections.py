@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
 
-from labapp.analysis.column import ends_of
 from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import (
     BACK,
@@ -34,7 +33,7 @@ from labapp.analysis.design.analyses import (
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
 from labapp.analysis.design.further import ALIGNED, BAYES, FURTHER, PERMUTED, YUEN
 from labapp.analysis.design.layout import Layout, level_words, plain_name
-from labapp.analysis.design.sources import POSITION, UNDECLARED
+from labapp.analysis.design.sources import POSITION, UNDECLARED, in_words, unit_of_difference
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.wording import name_factor, name_item
@@ -232,20 +231,6 @@ def _extremes(analysis: Analysis, test: Statistic) -> list[str]:
     ]
     known.sort(key=lambda mean: mean[0], reverse=True)
     return [known[0][1], known[-1][1]] if len(known) > 1 else []
-
-
-def in_words(unit: str) -> dict[str, object]:
-    """A unit as templates say it: `unit`, or `scale` for one that names its ends, other than a
-    share's, with `digits` after the decimal point."""
-    scale = None if unit == "%" else ends_of(unit)
-    digits = 0 if all(map(float.is_integer, scale or ())) else 1
-    own = None if scale == (0.0, 1.0) else scale
-    return {"unit": "" if scale else unit, "scale": own, "digits": digits}
-
-
-def unit_of_difference(row: Statistic) -> object:
-    """The unit of a difference in words. A scale has none: 5 more of 0 to 100 are 5 more."""
-    return "percentage points" if row.unit == "%" else in_words(row.unit)["unit"]
 
 
 def _contrast_sentence(row: Statistic, correction: str, *, of_term: bool = False) -> Verbatim:

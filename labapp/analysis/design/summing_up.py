@@ -14,15 +14,19 @@ from labapp.analysis.design.reviewing import Review, answered_in_short, not_pass
 from labapp.analysis.design.sections import (
     deciding_tests,
     describe_test,
-    in_words,
     is_term,
     short_share,
     term_tests,
     term_words,
-    unit_of_difference,
     verdict,
 )
-from labapp.analysis.design.sources import MANIPULATION, SECONDARY, UNDECLARED
+from labapp.analysis.design.sources import (
+    MANIPULATION,
+    SECONDARY,
+    UNDECLARED,
+    in_words,
+    unit_of_difference,
+)
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.task_report import HypothesisResult
 from labapp.analysis.wording import list_rules, rules_in
