@@ -208,10 +208,11 @@ def rules_in_words(flow: Sequence[Item]) -> Iterator[tuple[str, ...]]:
 def list_interrupts(flow: Sequence[Item]) -> Iterator[Interrupts]:
     """What comes between the rounds of its parts."""
     for item in items_of(flow):
-        if isinstance(item, EachItem) and (own := item.interrupt) is not None:
+        own: Interruption | None = getattr(item, "interrupt", None)
+        if own is not None:
             asked = dict.fromkeys(name for each in own.flow for name in each.instruments())
             yield Interrupts(
-                each=item.each,
+                each=item.goes_through() or "",
                 asked=tuple(asked),
                 every=own.every,
                 first=own.first,
