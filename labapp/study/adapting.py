@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from pydantic import model_validator
@@ -56,6 +56,22 @@ def find_rule_problems(stages: AdaptiveStages) -> Mapping[str, str]:
         what = f"found {rule.method}; allowed: criterion, because there is only one level here"
         return {"method": what}
     return rule.problems(Levels(levels, rule.scale))
+
+
+def moved_starts(stages: AdaptiveStages) -> Iterator[str]:
+    """Of every start that is not a level: at which one its tracks start instead."""
+    rule, levels = stages.adaptive, stages.levels()
+    if rule is None or len(levels) < 2:
+        return
+    scale = Levels(levels, rule.scale)
+    for start in rule.starts:
+        nearest = levels[scale.nearest(scale.position(start))]
+        if start != nearest:
+            known = ", ".join(f"{level:g}" for level in levels)
+            yield (
+                f"{start:g} is not one of the levels ({known}), so its tracks start at the "
+                f"nearest one, {nearest:g}."
+            )
 
 
 def spell_out(

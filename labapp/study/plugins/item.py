@@ -168,6 +168,11 @@ class TaskStages(Strict):
         return ()
 
     @property
+    def unfilled(self) -> frozenset[str]:
+        """The names in braces that its task fills in in texts, though not in these stages."""
+        return frozenset()
+
+    @property
     def stages(self) -> int:
         """How many stages a participant goes through."""
         return 1
