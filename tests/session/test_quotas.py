@@ -92,8 +92,8 @@ def test_a_full_quota_ends_a_session_or_is_told(tmp_path: Path) -> None:
     assert shown.to_json()["quotas"] == held
     tables = load_tables(data)
     said = " ".join(describe_quotas(tables.included(), "shares"))
-    assert "The quota “often” (people.used is often) allowed 2 participants; 2 of those who" in said
-    assert "The quota “young” (people.age is below 60) allowed 50% of all participants; " in said
+    assert "at most 2 participants applied to one group (people.used: often); 2 of the" in said
+    assert "at most 50 % of all participants applied to one group (people.age below 60); " in said
     quotas = tables.participants["quotas"].dropna()
     assert sum("often!" in names.split(";") for names in quotas) == ended
     assert quotas.str.split(";").explode().isin(["often", "often!", "young", "young!"]).all()

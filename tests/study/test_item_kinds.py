@@ -275,3 +275,9 @@ def test_the_ends_of_a_slider_have_words_in_the_codebook() -> None:
     assert described == "A (after stage 1; 0 = calm, 10 = excited; empty where nobody touched it)"
     with pytest.raises(StudyError, match="ends"):
         item("kind: slider, ends: {low: calm}")
+
+
+def test_a_slider_without_numbers_needs_words_at_its_ends() -> None:
+    assert not item("kind: slider, ends: {low: calm, high: excited}, numbers: false").numbers
+    with pytest.raises(StudyError, match="where no numbers are shown"):
+        item("kind: slider, numbers: false")

@@ -286,3 +286,29 @@ def test_a_resumed_page_shows_what_was_given(asked, open_window):
     first, second = (view.slider for view in screen.items[:2])
     assert (first.value(), first.touched) == (90, True)
     assert (second.value(), second.touched) == (76, False)
+
+
+def test_a_slider_without_numbers_shows_none_and_a_screen_reader_says_them(qtbot):
+    ends = {"low": "not at all", "high": "completely"}
+    item = Slider(kind="slider", id="sure", text="How sure?", ends=ends, numbers=False)
+    view = SliderView(item, WORDS, theme.LIGHT)
+    qtbot.addWidget(view)
+    view.show_as(published=False, layout=LAYOUT)
+    view.resize(900, 160)
+    view.show()
+    assert view.selected.text(), "it says that there is no answer yet"
+    given: list[object] = []
+    view.answered.connect(given.append)
+    slider = view.slider
+    QTest.mouseClick(
+        slider,
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(round(slider.handle_x(30)), slider.height() // 2),
+    )
+    assert given == [{"value": 30, "touched": True}]
+    view.show_value(given[0])
+    assert view.selected.text() == ""
+    assert "30" in slider.accessibleDescription()
+    assert slider._ends == ["", ""]
+    view.show_value(None)
+    assert view.selected.text(), "an answer that is taken back"

@@ -146,8 +146,8 @@ def overview(results: Sequence[GroupResults]) -> Iterator[Html]:
         ["Model", *FACTS.values(), *(two_lines(metric.called, metric.unit) for metric in shown)],
         rows,
         numeric=range(1, 1 + len(FACTS) + len(shown)),
-        caption="Mean ± SD (n − 1) over participants; below it the median and n"
-        + ("; the paper's Table 2." if beside else "."),
+        caption="Mean ± SD (n − 1) over participants, with the median and n below"
+        + ("; “paper” marks values of the paper's Table 2." if beside else "."),
     )
     yield paragraph(OF_CARDS, "quiet")
 

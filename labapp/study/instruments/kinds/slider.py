@@ -33,6 +33,9 @@ class Slider(Item):
     about : `accuracy`: it begins at the accuracy of the explained model.
     unit : the unit after its number.
     ends : words at the two ends of its line.
+    numbers : whether the numbers at its ends and the chosen one are shown. Without them, as on a
+        classic visual analogue scale, it needs `ends`; a screen reader says the number all the
+        same.
     """
 
     more: ClassVar[Mapping[str, str]] = {"touched": "Whether it was moved or confirmed"}
@@ -46,12 +49,15 @@ class Slider(Item):
     about: Literal["accuracy"] | None = None
     unit: str = "%"
     ends: Ends | None = None
+    numbers: bool = True
     required: bool = False
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.low >= self.high or not self.low <= (self.start or self.low) <= self.high:
             raise ValueError("a low end below the high end, and a start between them")
+        if not self.numbers and self.ends is None:
+            raise ValueError("`ends`, the words at both ends, where no numbers are shown")
         return self
 
     def places(self, accuracy: float | None = None) -> tuple[int, int, int]:

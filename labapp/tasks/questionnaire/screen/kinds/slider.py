@@ -38,13 +38,15 @@ class SliderView(ItemView):
         self._key = "selected_accuracy" if item.about == "accuracy" else "selected_value"
         self.selected = controls.make_label(role="secondary", wrap=True)
         self._tells = True
-        self.slider = NumberSlider(low, high, self._start, item.unit, palette)
+        self._numbers = item.numbers
+        unit = item.unit if item.numbers else None
+        self.slider = NumberSlider(low, high, self._start, unit, palette)
         self.slider.setAccessibleName(item.title)
         self.selected.setFixedHeight(ceil(metrics(bold=True).height()))
         self.slider.moved.connect(lambda value: self._say(value, touched=True))
         self.slider.given.connect(lambda value: self.answered.emit(_make_touched(value)))
         right = controls.fill(controls.column(None, theme.SPACE_XS), self.selected, self.slider)
-        self._ends = ""
+        self._ends = self._read = ""
         if (ends := item.ends) is not None:
             self._ends = f"{ends.low} – {ends.high}. "
             low_end, high_end = (
@@ -75,9 +77,11 @@ class SliderView(ItemView):
         if self._tells and not touched:
             none = self._said("slider_unanswered")
             stands = f"{number}\N{NO-BREAK SPACE}{self._unit} · "  # nothing is selected yet
-            text = f"{stands}{none}" if self.slider.has_handle else none
-        if self.selected.text() != text:
-            self.selected.setText(text)
+            text = f"{stands}{none}" if self.slider.has_handle and self._numbers else none
+        shown = "" if touched and not self._numbers else text
+        if (self.selected.text(), self._read) != (shown, text):
+            self.selected.setText(shown)
+            self._read = text
             self.slider.setAccessibleDescription(f"{self._ends}{text}")
         restyle(self.selected, "role", "strong" if touched else "secondary")
 
@@ -113,8 +117,8 @@ class NumberSlider(QAbstractSlider):
     """A slider for a whole number.
 
     moved(value): the handle follows the hand; given(value): the hand set it there, or left it there
-    on purpose, and let go. unit stands behind the numbers at both ends; touched: whether it looks
-    touched.
+    on purpose, and let go. unit stands behind the numbers at both ends, and without one there are
+    none; touched: whether it looks touched.
 
     Until it is touched it has no handle: a click puts one there, and the first arrow key puts it
     where the slider begins. Where a handle is shown from the start (`show_start`) it is hollow and
@@ -130,12 +134,14 @@ class NumberSlider(QAbstractSlider):
         low: int,
         high: int,
         start: int,
-        unit: str,
+        unit: str | None,
         palette: theme.Palette,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._ends = [f"{value}\N{NO-BREAK SPACE}{unit}" for value in (low, high)]
+        self._ends = [
+            "" if unit is None else f"{value}\N{NO-BREAK SPACE}{unit}" for value in (low, high)
+        ]
         self._sides = [
             ceil(metrics(theme.SECONDARY_PX).horizontalAdvance(words)) + GAP for words in self._ends
         ]
