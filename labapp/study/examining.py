@@ -668,9 +668,9 @@ def unfilled_in(item: Item, content: bytes) -> frozenset[str]:
     return frozenset() if stages is None else stages.unfilled & {*texts.names(decode_text(content))}
 
 
-def same_text(one: Path, other: Path) -> bool:
+def same_text(text: Path, other: Path) -> bool:
     """Whether two texts differ in nothing but how their lines end."""
-    first, second = (reading.content(path, LARGEST).splitlines() for path in (one, other))
+    first, second = (reading.content(path, LARGEST).splitlines() for path in (text, other))
     return first == second
 
 
