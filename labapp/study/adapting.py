@@ -35,6 +35,24 @@ class AdaptiveStages(TaskStages):
         """What a rule can choose from, ascending: the higher the easier."""
         return ONE_LEVEL
 
+    def remarks(self) -> Iterator[tuple[Path_, str]]:
+        """Of every start that is not a level: at which one its tracks start instead."""
+        rule, levels = self.adaptive, self.levels()
+        if rule is None or len(levels) < 2:
+            return
+        scale = Levels(levels, rule.scale)
+        for start in rule.starts:
+            nearest = levels[scale.nearest(scale.position(start))]
+            if start != nearest:
+                known = ", ".join(f"{level:g}" for level in levels)
+                yield (
+                    ("adaptive", "start"),
+                    (
+                        f"{start:g} is not one of the levels ({known}), so its tracks start at "
+                        f"the nearest one, {nearest:g}."
+                    ),
+                )
+
     @model_validator(mode="after")
     def _of_a_rule(self) -> Self:
         if self.adaptive is None:
@@ -56,22 +74,6 @@ def find_rule_problems(stages: AdaptiveStages) -> Mapping[str, str]:
         what = f"found {rule.method}; allowed: criterion, because there is only one level here"
         return {"method": what}
     return rule.problems(Levels(levels, rule.scale))
-
-
-def moved_starts(stages: AdaptiveStages) -> Iterator[str]:
-    """Of every start that is not a level: at which one its tracks start instead."""
-    rule, levels = stages.adaptive, stages.levels()
-    if rule is None or len(levels) < 2:
-        return
-    scale = Levels(levels, rule.scale)
-    for start in rule.starts:
-        nearest = levels[scale.nearest(scale.position(start))]
-        if start != nearest:
-            known = ", ".join(f"{level:g}" for level in levels)
-            yield (
-                f"{start:g} is not one of the levels ({known}), so its tracks start at the "
-                f"nearest one, {nearest:g}."
-            )
 
 
 def spell_out(

@@ -23,7 +23,6 @@ from labapp.models.stimuli.manifest import Logits, Photo
 from labapp.models.stimuli.masked_pictures import Masking, find_recorded_outputs
 from labapp.record import lsl
 from labapp.study import checks, loading, media, planner, words
-from labapp.study.adapting import AdaptiveStages, moved_starts
 from labapp.study.allocation import sessions_of, variants
 from labapp.study.checks import uneven
 from labapp.study.conditions import VARIABLE, as_tuple, fill
@@ -98,20 +97,19 @@ def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
             f"line {loaded.located.line(place)}, {format_path(place)}: {what}"
             for place, what in uneven(loaded.study)
         ),
-        *_moved_starts(loaded),
+        *_of_stages(loaded),
         *_compare_solving_rules(plans),
         *_not_sent(loaded),
         *_not_asked_again(loaded),
     ]
 
 
-def _moved_starts(loaded: LoadedStudy) -> Iterator[str]:
-    """Of adaptive stages whose tracks start at another level than the study says."""
+def _of_stages(loaded: LoadedStudy) -> Iterator[str]:
+    """What the stages of the flow have to remark."""
     for place, item in walk_items(loaded.study.flow):
-        if isinstance(stages := item.task_stages(), AdaptiveStages):
-            at = (*place, item.key, "adaptive", "start")
-            for what in moved_starts(stages):
-                yield f"line {loaded.located.line(at)}, {format_path(at)}: {what}"
+        for key, what in () if (stages := item.task_stages()) is None else stages.remarks():
+            at = (*place, item.key, *key)
+            yield f"line {loaded.located.line(at)}, {format_path(at)}: {what}"
 
 
 def _not_asked_again(loaded: LoadedStudy) -> Iterator[str]:
