@@ -263,4 +263,4 @@ def test_only_so_many_sessions_are_in_the_page(monkeypatch: pytest.MonkeyPatch) 
     whole = tables_of([named(f"P{n}", "1", made) for n in range(5)])
     page = "".join(notes_section(whole.notes, 5))
     assert page.count("<summary>") == 3
-    assert "noted in 2 more sessions is in the table notes" in page
+    assert "The notes of 2 more sessions are in the table notes" in page

@@ -98,7 +98,7 @@ def _(tmp: Path) -> None:
     parquet(tmp, 1_000_000)
 
 
-@case("parquet: other columns", "holds string, not int64")
+@case("parquet: other columns", "contains string, not int64")
 def _(tmp: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -121,9 +121,9 @@ ZIPS: dict[str, tuple[tuple[tuple[str, bytes], ...], str]] = {
     "leads out": (((MANIFEST, b"{}"), ("../../x", b"")), "leads out"),
     "absolute": (((MANIFEST, b"{}"), ("/etc/x", b"")), "is not below"),
     "of Windows": (((MANIFEST, b"{}"), ("C:/x", b"")), "is not below"),
-    "backslashes": (((MANIFEST, b"{}"), ("b\\..\\x", b"")), "holds a backslash"),
+    "backslashes": (((MANIFEST, b"{}"), ("b\\..\\x", b"")), "contains a backslash"),
     "a control character": (((MANIFEST, b"{}"), ("b/\x1bx", b"")), "control character"),
-    "of 300 letters": (((MANIFEST, b"{}"), ("b/" + "x" * 300, b"")), "more than 255"),
+    "of 300 letters": (((MANIFEST, b"{}"), ("b/" + "x" * 300, b"")), "longer than 255"),
     "clashing": (((MANIFEST, b"{}"), ("b/README", b""), ("b/readme", b"")), "upper and lower"),
 }
 for _name, (_entries, _words) in ZIPS.items():

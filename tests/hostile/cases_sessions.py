@@ -81,7 +81,7 @@ def _(tmp: Path) -> None:
     each_reader(folder)
 
 
-@case("journal: events without end", "not that of a journal")
+@case("journal: events without end", "does not belong to a journal")
 def _(tmp: Path) -> None:
     folder = session(tmp)
     with closing(sqlite3.connect(folder / "journal.sqlite")) as connection, connection:

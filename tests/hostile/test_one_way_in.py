@@ -65,6 +65,7 @@ ALLOWED = {
     "labapp/analysis/declared.py": {"json.loads": "of what was made in memory"},
     "labapp/analysis/data_files.py": {"json.loads": "of cells that were made in memory"},
     "labapp/analysis/sections.py": {"json.loads": "of cells that were made in memory"},
+    "labapp/analysis/wording.py": {"json.loads": "of cells that were made in memory"},
     "labapp/coding/annotations/codebook.py": {"yaml.safe_load": "of a codebook that was read"},
     "labapp/base/leftovers.py": {
         "entry.read_bytes": "a registration of its own, of at most what it wrote",

@@ -165,8 +165,8 @@ def test_the_flow_tells_of_the_survey(tmp_path: Path) -> None:
     ("link", "message"),
     [
         ("https://x.org/?p={participant}&c={color}", r"line 9, .*link: there is no value for {col"),
-        ("https://x.org/?p={participant", "line 9, .*link: found .* is none"),
-        ("https://x.org/?p={participant-id}", "line 9, .*link: found .* is none"),
+        ("https://x.org/?p={participant", "line 9, .*link: found .* is not one of them"),
+        ("https://x.org/?p={participant-id}", "line 9, .*link: found .* is not one of them"),
         ("x.org/?p={participant}", "line 9, .*link: found .*begins with https"),
         ("ftp://x.org/?p={participant}", "line 9, .*link: found .*begins with https"),
         ("https://{participant}.org/", "line 9, .*link: found .*begins with https"),

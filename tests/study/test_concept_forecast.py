@@ -179,7 +179,10 @@ def test_a_file_of_changes_is_refused_with_its_line() -> None:
         ("list,changes\n", "line 1"),
         ("stimuli,phase,changes\na,test\n", "line 2: 2 cells"),
         ("stimuli,phase,changes\na,test,p1:size:up\n", "line 2: changes must have the form"),
-        ("stimuli,phase,changes\na,test,p1:size:on\na,test,p2:size:on\n", "line 3: stimuli"),
+        (
+            "stimuli,phase,changes\na,test,p1:size:on\na,test,p2:size:on\n",
+            "line 3: the same stimuli",
+        ),
     ):
         with pytest.raises(ValueError, match=told):
             read_changes(text)

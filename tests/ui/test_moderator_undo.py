@@ -351,7 +351,7 @@ def test_data_are_called_deleted_only_when_they_are(tmp_path: Path) -> None:
     folder.mkdir()
     assert what_became(folder) == f"What was recorded is kept in {folder}."
     leaving = folder.rename(tmp_path / f"{LEAVING}{folder.name}")
-    assert what_became(folder).startswith("Not everything is deleted yet")
+    assert what_became(folder).startswith("Not everything has been deleted yet")
     assert f"sessions withdraw {folder} --delete" in what_became(folder)
     leaving.rmdir()
     assert what_became(folder) == "What was recorded was deleted, as the participant wished."

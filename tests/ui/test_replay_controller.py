@@ -401,7 +401,7 @@ def test_an_own_file_changes_what_it_names() -> None:
         ("replay:\n  loop: [Ctrl+G]\n", 2, "Ctrl+G is also the key of replay.go_to"),
         ("replay:\n  play: [Space]\n  loop: [Space]\n", 3, "Space is also the key of replay.play"),
         ("replay:\n  play: [Spaec]\n", 2, "found 'Spaec'; allowed: a key such as Space"),
-        ("replay:\n  play: ['Shift+,']\n", 2, "the sign itself that Shift makes"),
+        ("replay:\n  play: ['Shift+,']\n", 2, "the symbol that this key produces with Shift"),
         ("replay:\n  play: [p]\n", 2, "which belongs to codes"),
         ("replay:\n  play: ['7']\n", 2, "which belongs to codes"),
         ("replay:\n  play: Space\n", 2, "a list of keys"),

@@ -217,7 +217,7 @@ def test_a_checkpoint_of_another_recipe_is_refused(recipe_path: Path, tmp_path: 
     other = tmp_path / "other.yaml"
     text = recipe_path.read_text(encoding="utf-8").replace("seed: 3", "seed: 4")
     other.write_text(text, encoding="utf-8")
-    with pytest.raises(ModelError, match="a different recipe"):
+    with pytest.raises(ModelError, match="another recipe"):
         training.train(other, out=tmp_path, device="cpu")
 
 

@@ -202,7 +202,7 @@ def test_a_renamed_session_is_refused_and_told(tmp_path: Path) -> None:
     """Its folder would be another participant's than the rows of the tables."""
     folder = golden_session(tmp_path / "data")
     other = folder.rename(folder.with_name(folder.name.replace("P01", "P07")))
-    with pytest.raises(BundleError, match="belongs to participant P01, session 1"):
+    with pytest.raises(BundleError, match="belongs to session 1 of participant P01"):
         export([other], tmp_path / "bundle")
     (problem,) = verify(other).problems
     assert "participant P01, session 1" in problem

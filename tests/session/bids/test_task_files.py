@@ -133,7 +133,7 @@ def test_trials_without_files_are_refused_by_name(tmp_path: Path, install: Insta
 
 
 def test_a_part_that_nobody_knows_is_refused_by_its_kind(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="parts of the kind 'counting'"):
+    with pytest.raises(BundleError, match="Parts of the kind 'counting'"):
         export([session(tmp_path / "data")], tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
