@@ -60,11 +60,15 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
     levels = study.factor_levels
     factors = [*levels, *(level for own in levels.values() for level in own)]
     measures = [column.name for _, column in outcome_columns()]
+    spelt: dict[str, set[str]] = {}
     for of, name in (*scores(loaded), *items(loaded)):
-        measures += [name, f"{of}.{name}"]
+        spelt.setdefault(name, set()).add(f"{of}.{name}")
+    only_short = {*factors, *measures}
+    measures += [*spelt, *(longer for own in spelt.values() for longer in own)]
     own = items(loaded).values()
     options = [str(option.id) for item in own for option in getattr(item, "options", ())]
     others = (*study.exclude, *study.quotas, *options, *_names_of_stages(study))
+    only_short.update(others)
     known = dict.fromkeys((*factors, *measures, *others))
     known |= dict.fromkeys(_models_of_sets(known))
     met: dict[str, str] = {}
@@ -82,6 +86,10 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
                 f"task of the study{hint}"
             )
             todo = f"Factors and levels are: {', '.join(dict.fromkeys(factors)) or 'none'}."
+        elif name not in only_short and name in spelt and spelt[name] <= {*study.labels}:
+            longer = " and ".join(sorted(spelt[name]))
+            what = f"{name!r} is {longer}, which has its own label"
+            todo = "Leave one of them out."
         elif re.fullmatch(r"[-+\d.]+", name):
             what = f"{name} is a number, which would be replaced wherever it occurs"
             todo = "In the design, use words as the name of the level."

@@ -23,6 +23,7 @@ from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import TaskReport, in_order, questionnaire_name, reports, wide
 from labapp.analysis.wording import cells_of_item, name_item
 from labapp.base.reading.values import json_value
+from labapp.base.report.labels import Labels, current_labels
 from labapp.base.report.listing import NONE, format_first_rows, records, spread
 from labapp.base.report.page import (
     Html,
@@ -123,9 +124,13 @@ def _abouts(answers: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(model, groups[model]) for model in in_order(groups)]
 
 
-def _item(words: str, name: str, *, turned: bool) -> Html:
-    """An item in a table: its words, and below them its id and whether it is reversed."""
-    return two_lines(Verbatim(short(words)), Verbatim(f"{name}, {say(TURNED)}" if turned else name))
+def _item(words: str, instrument: str, name: str, *, turned: bool) -> Html:
+    """An item in a table: its words, and below them its label, or its id without one, and whether
+    it is reversed."""
+    label, _ = (current_labels() or Labels({})).of_item(f"{instrument}.{name}")
+    called = label or name
+    told = f"{called}, {say(TURNED)}" if turned else called
+    return two_lines(Verbatim(short(words)), Verbatim(told))
 
 
 def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -> Html:
@@ -269,7 +274,7 @@ def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
     rows = []
     for item in records(items):
         turned = item["reversed_in"] is not None
-        name = _item(str(item["text"]), str(item["item"]), turned=turned)
+        name = _item(str(item["text"]), str(item["instrument"]), str(item["item"]), turned=turned)
         for about, own in _abouts(answers[answers["item"] == item["item"]]):
             values = own["value"].to_numpy(dtype=float)
             offered = range(int(item["low"]), int(item["high"]) + 1)
@@ -289,7 +294,7 @@ def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
     rows = []
     for item in records(items):
         turned = item["reversed_in"] is not None
-        name = _item(str(item["text"]), str(item["item"]), turned=turned)
+        name = _item(str(item["text"]), str(item["instrument"]), str(item["item"]), turned=turned)
         for about, own in _abouts(answers[answers["item"] == item["item"]]):
             values = own.loc[~not_touched(own), "value"].to_numpy(dtype=float)
             extremes = [values.min(), values.max()] if values.size else []
@@ -384,7 +389,9 @@ def _items(scale: Reliability, counted: Tables) -> Iterator[Html]:
         words = known["text"].get(row["item"], row["item"])
         rows.append(
             (
-                _item(str(words), row["item"], turned=row["reversed"]),
+                _item(
+                    str(words), str(scale.about["instrument"]), row["item"], turned=row["reversed"]
+                ),
                 *(
                     NONE if row[name] is None else decimal(row[name], 2)
                     for name in ("mean", "sd", "item_rest", "alpha", "loading")

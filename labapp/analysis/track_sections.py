@@ -67,6 +67,11 @@ class AskedAbout:
         """Of thresholds, with their direction."""
         return f"{self.level} (lower is better)"
 
+    def name_of(self, about: object) -> Verbatim:
+        """What one of them asks about: by its label, or by its number with what it is."""
+        name = str(about)
+        return Verbatim(f"{say(self.about)} {name}" if name.isdigit() else labelled(name))
+
     def of_stages(self, tables: Tables) -> pd.DataFrame:
         """Its tracks in stages, practice left out."""
         own = tables.tracks
@@ -109,7 +114,7 @@ def methods(asked: AskedAbout, counted: Tables) -> Iterator[str]:
         yield sentence(
             "tracks.methods", rules=list(map(Verbatim, told)) or sorted(rules),
             tracks=sorted({int(n.min()), int(n.max())}), trials=int(own["n_trials"].max()),
-            abouts=sorted(labelled(str(about)) for about in own["about"].unique()),
+            abouts=list(map(asked.name_of, sorted(own["about"].unique()))),
             targets=sorted(map(float, own["target"].unique())), estimators=_estimators(own),
             logarithms="log" in set(own["scale"]), unit=asked.unit,
         )  # fmt: skip
@@ -144,7 +149,7 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool = 
             ends = f"[{describe_level(low, *within)}, {describe_level(high, *within)}]"
         rows.append(
             [
-                two_lines(str(about), str(rule)),
+                two_lines(asked.name_of(about), str(rule)),
                 str(model),
                 f"{some['participant'].nunique():,}",
                 f"{len(some):,}",
@@ -232,7 +237,8 @@ def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
         figure, panels = kit.panels(len(groups), 2, 3.0, sharey=True)
         for ax, ((model, about), some) in zip(panels, groups, strict=False):
             _draw_tracks(ax, some, logarithms=_is_log(counted, some))
-            ax.set_title(f"{model}, {about}" if several else str(about))
+            name = asked.name_of(about)
+            ax.set_title(f"{model}, {name}" if several else name)
             ax.set_xlabel("trial of the track")
         panels[0].set_ylabel(asked.unit)
     people = count(int(own["participant"].nunique()), "participant")

@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from labapp.analysis.checking import check_study
+from labapp.analysis.design.sections import _remark
+from labapp.analysis.item_sections import _item
+from labapp.analysis.track_sections import AskedAbout
 from labapp.base.report.labels import label_measure, labelling
+from labapp.base.report.page import speaking
 from labapp.session.overview import overview
 from labapp.study.design import Declared
+from tests.analysis.test_report_language import german_for_nobody
 
 
 @pytest.mark.parametrize("written", ["understood", "experience.understood"])
@@ -31,6 +37,22 @@ def test_a_longer_key_is_only_of_its_own_questionnaire() -> None:
         assert label_measure("after.trust", "after") == "Trust"
 
 
+def test_items_random_effects_and_tracks_are_called_as_the_study_says() -> None:
+    dials = AskedAbout("single-dimension", (), "Dial", "spread")
+    removed = "estimated as 0 and removed: (1 | participant:factor_net)"
+    with labelling({"net": "Model type", "wary": "Caution", "trust.rely": "Reliance"}):
+        assert "Caution" in _item("I was wary.", "trust", "wary", turned=False)
+        assert "Reliance" in _item("I rely on it.", "trust", "rely", turned=False)
+        assert "calm" in _item("I was calm.", "trust", "calm", turned=False)
+        assert _remark(removed).endswith("removed: random intercepts of participant × Model type")
+        assert dials.name_of(2) == "Dial 2"
+        assert dials.name_of("net") == "Model type"
+        with speaking(german_for_nobody()):
+            assert "Model type" in _remark(removed)
+            assert "removed" not in _remark(removed)
+            assert dials.name_of(2) == "Regler 2"
+
+
 SHOWN = """\
 id: shown
 title: Shown
@@ -41,7 +63,7 @@ labels: {hint: Hint, "with": With a hint, net: Model, gt: The true factors, vae:
 flow:
 - each: net
   flow:
-  - questionnaire: shipped:seq
+  - questionnaire: shipped:nasa-tlx
 """
 
 
@@ -59,3 +81,24 @@ def test_columns_of_labels_are_aligned_and_next_participants_have_them(tmp_path:
     assert "gt" not in first
     cells = [line.index("0 of 2 included") for line in lines if "0 of 2 included" in line]
     assert len(set(cells)) == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "wrong"),
+    [
+        ("{nasa-tlx.effort: Ease}", ""),
+        ("{effort: Ease}", ""),
+        (
+            "{effort: Ease, nasa-tlx.effort: How easy}",
+            "'effort' is nasa-tlx.effort, which has its own label",
+        ),
+        ("{nasa-tlx.easy: Ease}", "'nasa-tlx.easy' is not a factor, level, model"),
+        ("{easy.effort: Ease}", "'easy.effort' is not a factor, level, model"),
+    ],
+)
+def test_a_key_that_names_nothing_is_refused(tmp_path: Path, labels: str, wrong: str) -> None:
+    path = tmp_path / "shown.yaml"
+    lines = (line for line in SHOWN.splitlines() if not line.startswith("labels:"))
+    path.write_text("\n".join([*lines, f"labels: {labels}"]) + "\n")
+    told = "\n".join(map(str, check_study(path).errors))
+    assert (wrong in told) if wrong else "labels" not in told, told

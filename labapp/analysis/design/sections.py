@@ -408,19 +408,21 @@ def _design(layout: Layout) -> Verbatim:
 
 
 _NAMES = re.compile(r"(?:(?<=\bfactor )|(?<=\blevel of )|(?<=\bcovariate ))[\w.-]+")
-_FITTED = "random effects "
+_FITTED, _REMOVED = "random effects ", "estimated as 0 and removed: "
 
 
 def _remark(remark: str) -> str:
     """A remark on the data or the fit, with factors and random effects as they are called."""
-    if not remark.startswith(_FITTED):
+    begin = next(filter(remark.startswith, (_FITTED, _REMOVED)), "")
+    if not begin:
         return _NAMES.sub(lambda match: name_factor(plain_name(match[0])), remark)
     told = []
-    for effect in remark.removeprefix(_FITTED).strip("()").split("), ("):
+    for effect in remark.removeprefix(begin).strip("()").split("), ("):
         slope, _, of = effect.partition(" | ")
         of = " × ".join(name_factor(plain_name(name)) for name in of.split(":"))
         told.append(sentence("design.effect", slope="" if slope == "1" else slope, of=of))
-    return "; ".join(told)
+    joined = "; ".join(told)
+    return say(f"{_REMOVED}{joined}") if begin == _REMOVED else joined
 
 
 def _level(levels: str) -> Verbatim:

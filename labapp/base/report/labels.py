@@ -22,7 +22,7 @@ _NAME = re.compile(r"[/_.]")
 """Letters that make a name what no word is."""
 _BREAK = re.compile(r"(?<=[-/_.])\n")
 """Where a name is broken into lines; see `labapp.base.report.drawing.wrap`."""
-_OF_QUESTIONNAIRE = re.compile(r"[a-z]\w*[.]([a-z]\w*)")
+_OF_QUESTIONNAIRE = re.compile(r"[a-z][\w-]*[.]([a-z]\w*)")
 """What a questionnaire asks or scores, named with the questionnaire."""
 
 

@@ -41,6 +41,7 @@ LABELS = {
         ("sinelines/\nae", "Autoencoder"),
         ("vae / sinelines/ae", "Variational / Autoencoder"),
         ("experience.understood by hint", "Felt understanding by Hint"),
+        ("my-scale.understood by hint", "Felt understanding by Hint"),
     ],
 )
 def test_a_text_with_labels(text: str, shown: str) -> None:
