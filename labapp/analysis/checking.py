@@ -72,6 +72,8 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
         place = ("labels", name)
         line = loaded.located.line(place)
         what = todo = ""
+        if name not in known and has_unread(loaded):
+            continue  # a questionnaire that could not be read may have it
         if name not in known:
             near = difflib.get_close_matches(name, list(known), 1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""

@@ -52,6 +52,7 @@ QUOTAS = text(
 )
 
 MODELS = "models"
+LATER = {MODELS, "adaptive", "interrupts"}
 """Key of what studies declare."""
 CORRECTIONS = {
     "holm": "Holm's correction",
@@ -412,8 +413,8 @@ class Registration:
 
     def changes(self, declared: Mapping[str, Any]) -> Iterator[str]:
         """What a study that was recorded declares otherwise, a sentence each."""
-        # Records of earlier versions of labapp do not have the order of the models.
-        now = {key: declared[key] for key in declared if key != MODELS or key in self.declared}
+        # Records of earlier versions of labapp do not have them.
+        now = {key: declared[key] for key in declared if key not in LATER or key in self.declared}
         yield from _differences("", self.declared, now)
 
     def find_unregistered(self, outcomes: Sequence[str], contrasts: Sequence[str]) -> list[str]:

@@ -142,7 +142,9 @@ def _parts(
     yield from summary(own, results, targets, own_tests, reviewed)
     yield heading(3, "Methods")
     yield paragraph(methods(about, findings))
-    yield paragraph(sentence("methods.missing", paid=bool(own["payment_total"].notna().any())))
+    planned = any(_planned(read_declaration(about.tables, about.name)))
+    paid = bool(own["payment_total"].notna().any())
+    yield paragraph(sentence("methods.missing", paid=paid, planned=planned))
     if about.counted.stages.empty and not tables.stages.empty:
         yield paragraph("No sessions were analysed, so there are no metrics here.")
     # What is asked comes first: the hypotheses that name a task's tests, the analyses by the
@@ -357,9 +359,11 @@ def methods(study: ReportedStudy, findings: Findings) -> str:
         *_sample(tables, study_title(tables.participants, study.name)),
         *_describe_replication(tables),
         *_factors(read_declaration(tables, study.name)),
+        *_planned(read_declaration(tables, study.name)),
         *describe_quotas(tables, study.name),
         *_tasks(tables),
         *_questionnaires(tables),
+        *_interrupts(read_declaration(tables, study.name), tables),
         *_recording(tables),
         *(
             sentence
@@ -482,6 +486,25 @@ def _factors(declaration: Declaration) -> Iterator[str]:
             yield f"Factors {where} participants: {', '.join(named)}."
 
 
+def _planned(declaration: Declaration) -> Iterator[str]:
+    """How many participants the study planned, in each of its cells."""
+    design = declaration.design
+    sizes = design.sizes if design is not None else None
+    if design is not None and sizes is not None:
+        cells = (", ".join(map(labelled, map(str, cell.values()))) for cell in design.cells)
+        named = list(zip(cells, sizes, strict=True))
+        yield sentence("methods.planned", n=sum(sizes), cells=named if len(named) > 1 else [])
+
+
+def _interrupts(declaration: Declaration, tables: Tables) -> Iterator[str]:
+    """What came between the rounds of a part of the flow."""
+    for each in declaration.interrupts:
+        asked = [questionnaire_title(tables.worded, name) or name for name in each.asked]
+        yield sentence(
+            "methods.interrupts", each=name_factor(each.each), asked=asked, when=each.when
+        )
+
+
 def describe_quotas(tables: Tables, study: str) -> Iterator[str]:
     """Which quotas there were, and how many of the people who count each has."""
     sessions = tables.participants[tables.participants["included"]]
@@ -502,7 +525,9 @@ def _questionnaires(tables: Tables) -> Iterator[str]:
     for name in dict.fromkeys(tables.answers["instrument"].dropna().map(str)):
         checks = items.loc[items["instrument"] == name, "check"].notna()
         title = questionnaire_title(tables.worded, name) or name
-        asked.append((title, int((~checks).sum()), int(checks.sum())))
+        own = tables.answers.loc[tables.answers["instrument"] == name, "check_attempts"]
+        attempts = own.fillna(0).max()
+        asked.append((title, int((~checks).sum()), int(checks.sum()), int(attempts)))
     if asked:
         yield sentence("methods.questionnaires", asked=asked)
 

@@ -25,11 +25,13 @@ from labapp.base.report.labels import labelled, place_of
 from labapp.base.report.listing import NONE, sentence
 from labapp.base.report.page import (
     Html,
+    Verbatim,
     count,
     decimal,
     heading,
     lines,
     paragraph,
+    say,
     table,
     two_lines,
 )
@@ -97,8 +99,15 @@ def methods(asked: AskedAbout, counted: Tables) -> Iterator[str]:
     own = own[own["target"].notna()]
     if not own.empty:
         n = own.groupby(["participant", "session", "stage"]).size()
+        rules = set(map(str, own["rule"]))
+        declaration = read_declaration(counted, str(own["study"].iloc[0]))
+        told = [
+            f"{name}: {'; '.join(map(say, settings))}"
+            for name, *settings in declaration.adaptive
+            if name in rules
+        ]
         yield sentence(
-            "tracks.methods", rules=sorted(map(str, own["rule"].unique())),
+            "tracks.methods", rules=list(map(Verbatim, told)) or sorted(rules),
             tracks=sorted({int(n.min()), int(n.max())}), trials=int(own["n_trials"].max()),
             abouts=sorted(labelled(str(about)) for about in own["about"].unique()),
             targets=sorted(map(float, own["target"].unique())), estimators=_estimators(own),

@@ -147,6 +147,19 @@ class Located:
             self.origin.get(path) or (*self.origin.get(path[:-1], path[:-1]), *path[-1:])
         )
 
+    def _belongs_beside(
+        self, path: Path_, loc: Sequence[str | int], model: type[BaseModel]
+    ) -> bool:
+        """Whether an unknown key is one of those beside the key that it was put under."""
+        if len(path) < 2 or not isinstance(path[-2], str):
+            return False
+        ends = (n for n in range(len(loc)) if self.resolve(loc[:n]) == path[:-2])
+        depth = max(ends, default=0)
+        return any(
+            path[-2] in schema.model_fields and path[-1] in schema.model_fields
+            for schema in _models_at(model, loc[:depth])
+        )
+
     def problem(self, error: Mapping[str, Any], model: type[BaseModel]) -> Problem:
         """One validation error: its line, its key, and what was found and is allowed."""
         loc = error["loc"]
@@ -161,6 +174,8 @@ class Located:
         value = error["input"]
         hint = f" (did you mean {near!r}?)" if (near := suggest_name(error, model)) else ""
         if kind == "extra_forbidden":
+            if self._belongs_beside(path, loc, model):
+                hint = f" (put it beside `{path[-2]}`)"
             fields = sorted(fields_at(model, loc[:-1]))
             kind_of = loc[-2] if len(loc) > 1 else ""  # the tag of a union, or a key
             named = kind_of and (kind_of,) != self.resolve(loc[:-1])[-1:]
@@ -632,6 +647,12 @@ def _field_of(model: type[BaseModel], key: str) -> FieldInfo | None:
 
 def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
     """Field names allowed at a location; tags and indexes in it are passed over."""
+    here = _models_at(model, loc)
+    names = (f.alias or name for schema in here for name, f in schema.model_fields.items())
+    return list(dict.fromkeys(names))
+
+
+def _models_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[type[BaseModel]]:
     here = [model]
     for step in loc:
         inner = [
@@ -647,8 +668,7 @@ def fields_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
             and any(step in _literals(f) for f in schema.model_fields.values())
         ]
         here = inner or tagged or [schema for schema in here if step in schema.model_fields] or here
-    names = (f.alias or name for schema in here for name, f in schema.model_fields.items())
-    return list(dict.fromkeys(names))
+    return here
 
 
 def faults_at(faults: Mapping[Path_, str], empty: Collection[Path_] = ()) -> ValidationError:

@@ -157,7 +157,8 @@ class StudyError(RefusedError):
     def at(cls, file: Path | str, line: int | None, key: str, what: str, todo: str) -> StudyError:
         """One mistake in a file. key: where in the document; empty for a text."""
         fault = Fault(str(file), line or 0, key, what, todo)
-        return cls(f"{fault}.", todo=todo, faults=(fault,))
+        end = "" if what.endswith("?") else "."
+        return cls(f"{fault}{end}", todo=todo, faults=(fault,))
 
     @classmethod
     def together(cls, errors: Iterable[LabappError]) -> StudyError:

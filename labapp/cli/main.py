@@ -489,7 +489,9 @@ def simulate_(
         for line in describe_coverage(covered, loaded.study):
             say(line, err=True)
         if done != participants:
-            say(f"The study is full after {done} participants.", err=True)
+            left = 0 if participants is None else participants - done
+            over = f": {left} of {participants} did not run" if left else ""
+            say(f"The study is full after {done} participants{over}.", err=True)
     say_either(json_, [{"id": path.name, "path": path} for path in folders], folders, say)
 
 

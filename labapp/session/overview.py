@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from labapp.session.condition_assignment import (
 from labapp.session.stimuli import stimuli_of
 from labapp.study import loading, planner
 from labapp.study.allocation import SLOT, variants
-from labapp.study.design import Declared
+from labapp.study.design import MODEL, Declared
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
 from labapp.study.people import PEOPLE_WORDS, Person, Visits, count_states
@@ -104,12 +104,15 @@ class Overview:
             "Flow:" if self.covered is None else "Flow in one of the conditions:",
         ]
         out += [f"  {labels.put(_describe_part(part))}" for part in self.parts]
+        within = self._levels_in_order()
         models = any("models" in plan.assignment for plan in self.plans.values())
         shuffled = sorted(
             {part.ordered for plan in self.plans.values() for part in plan.parts if part.order()}
         )
         order = " and their order of models" if models else ""
-        if shuffled:
+        if within:
+            order = f" and their order of {' and '.join(map(labels.put, within))}"
+        elif shuffled:
             order = f" and the beginning of their order of {' and '.join(shuffled)}"
         if self.covered is None:
             out += ["", f"Next participants{order}:"]
@@ -173,12 +176,24 @@ class Overview:
         variable = SLOT if self.covered is None else self.covered.rule.variable
         places = plan.assignment.get(variable)
         cells = places if isinstance(places, list) else []
-        models = plan.assignment.get("models", [])
-        names = [name for part in plan.parts for name in part.order()]
+        within = [plan.assignment[factor] for factor in self._levels_in_order()]
+        models = [] if within else plan.assignment.get("models", [])
+        names = [] if within else [name for part in plan.parts for name in part.order()]
         begin = [*names[:BEGINNING], *["…"] * (len(names) > BEGINNING)]
-        parts = (cells, models, begin)
-        put = labels_of(self.loaded.study).put
-        return ": ".join(" → ".join(map(put, part)) for part in parts if part)
+        parts = (cells, *within, models, begin)
+        labels = labels_of(self.loaded.study)
+        return ": ".join(
+            " → ".join(_put_numbered(str(each), labels) for each in part) for part in parts if part
+        )
+
+    def _levels_in_order(self) -> list[str]:
+        """The factors within participants that are no model, and whose order each plan has."""
+        design, plans = self.loaded.study.design, self.plans.values()
+        return [
+            factor
+            for factor in (design.within_levels if design is not None else ())
+            if factor != MODEL and all(isinstance(p.assignment.get(factor), list) for p in plans)
+        ]
 
 
 def labels_of(study: Study) -> Labels:
@@ -188,9 +203,27 @@ def labels_of(study: Study) -> Labels:
 
 
 def describe_coverage(covered: Coverage, study: Study) -> list[str]:
-    """The lines of a study's coverage, with its labels."""
+    """The lines of a study's coverage, with its labels for the names that they begin with and for
+    those of an order. Names of lines of one list have the same width."""
     labels = labels_of(study)
-    return [_put_first(line, labels) for line in covered.lines()]
+    lines: list[str] = []
+    for (indent, _), block in groupby(covered.lines(), _indent_of_list):
+        split = [re.split(r"(?<=\S)(?=\s\s)", line.strip(), maxsplit=1) for line in block]
+        names = [_put_numbered(first, labels) for first, *_ in split]
+        width = max(map(len, names))
+        for name, (_, *rest) in zip(names, split, strict=True):
+            put = re.sub(
+                r"\S+(?: \S+)* → .*?(?=  )", lambda order: labels.put(order[0]), "".join(rest)
+            )
+            last = f"{name:{width}}  {put.strip()}" if put else name
+            lines.append(f"{indent}{last}")
+    return lines
+
+
+def _put_numbered(name: str, labels: Labels) -> str:
+    """A name with its label, as of a cell with the number of a slot behind it."""
+    cell, sign, number = name.partition(" #")
+    return f"{labels.put(cell)}{sign}{number}"
 
 
 def _describe_part(part: PlannedPart) -> str:
@@ -199,14 +232,11 @@ def _describe_part(part: PlannedPart) -> str:
     return f"{line}, only if {describe(part.only_if)}" if part.only_if else line
 
 
-def _put_first(line: str, labels: Labels) -> str:
-    """A line of a list with labels for the name that it begins with, in the same columns, and for
-    the names of an order."""
-    name = re.fullmatch(r"(\s*)(\S.*?)(\s\s.*)?", line)
-    if name is None:
-        return line
-    rest = re.sub(r"\S+(?: \S+)* → .*?(?=  )", lambda order: labels.put(order[0]), name[3] or "")
-    return f"{name[1]}{labels.put(name[2]):{len(name[2])}}{rest}"
+def _indent_of_list(line: str) -> tuple[str, bool]:
+    """By which lines of a list are told from others: how far in they begin, and whether they have
+    columns."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return indent, bool(re.search(r"\S\s\s", line))
 
 
 def overview(study: str, participants: int, data: Path) -> Overview:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from pydantic import model_validator
@@ -34,6 +34,24 @@ class AdaptiveStages(TaskStages):
     def levels(self) -> tuple[float, ...]:
         """What a rule can choose from, ascending: the higher the easier."""
         return ONE_LEVEL
+
+    def remarks(self) -> Iterator[tuple[Path_, str]]:
+        """Of every start that is not a level: at which one its tracks start instead."""
+        rule, levels = self.adaptive, self.levels()
+        if rule is None or len(levels) < 2:
+            return
+        scale = Levels(levels, rule.scale)
+        for start in rule.starts:
+            nearest = levels[scale.nearest(scale.position(start))]
+            if start != nearest:
+                known = ", ".join(f"{level:g}" for level in levels)
+                yield (
+                    ("adaptive", "start"),
+                    (
+                        f"{start:g} is not one of the levels ({known}), so its tracks start at "
+                        f"the nearest one, {nearest:g}."
+                    ),
+                )
 
     @model_validator(mode="after")
     def _of_a_rule(self) -> Self:

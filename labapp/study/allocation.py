@@ -437,6 +437,19 @@ def models_met(study: Study) -> tuple[str, ...]:
     return tuple(dict.fromkeys(model for models in by_cell for model in models))
 
 
+def count_listed(study: Study) -> int:
+    """The largest number of models between which nothing else of a participant changes: those of
+    different rounds of an `each` come in its order."""
+    most = 0
+    for (number, drawn), session in product(variants(study), sessions_of(study)):
+        place = place_of(study, number, drawn, session)
+        rounds: dict[frozenset[object], list[tuple[Item, Scope]]] = {}
+        for item, scope in unroll(study.flow, place.scope, place.turns):
+            rounds.setdefault(frozenset(scope.items()), []).append((item, scope))
+        most = max(most, *(len(models_of(each)) for each in rounds.values()))
+    return most
+
+
 def rows_of(order: Order, n: int) -> int:
     """How many orders of n levels make a block that is balanced in itself."""
     if order == "williams":

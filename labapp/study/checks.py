@@ -270,10 +270,13 @@ class _QuestionnairePlace:
 
 
 def asking_faults(
-    study: Study, instruments: Mapping[str, tuple[Instrument, Path, bytes]]
+    study_file: Path,
+    written: Located,
+    study: Study,
+    instruments: Mapping[str, tuple[Instrument, Path, bytes]],
 ) -> Iterator[LabappError]:
-    """Every condition that is never met in a study, by questionnaire; instruments: those that it
-    asks, by id, each with its file and what that holds."""
+    """Every condition that is never met in a study, by questionnaire. written: what the study
+    file holds; instruments: those that it asks, by id, each with its file and what that holds."""
     if not any(
         instrument.order not in ("fixed", "shuffled")
         or any(item.only_if or item.piped for item in instrument.items)
@@ -285,7 +288,8 @@ def asking_faults(
         problems: dict[Path_, str] = {}
         for place in places.get(name, ()):
             for at, what in _faults(instrument, place, instruments):
-                problems.setdefault(at, f"{what} (asked in {format_path(place.at)})")
+                line = written.line(place.at)
+                problems.setdefault(at, f"{what} (asked in {study_file.name}, line {line})")
         if problems:
             located = parse_yaml(path, content)
             lines = [
@@ -574,11 +578,12 @@ def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
         factor: len(models if levels is None else levels)
         for factor, levels in design.within_levels.items()
     }
-    if len(models) > 1 and MODEL not in sizes:
+    listed = allocation.count_listed(study)
+    if listed > 1 and MODEL not in sizes:
         yield (
             ("design",),
             (
-                f"Stages list {len(models)} models, but `within` does not name `model`, so "
+                f"Stages list {listed} models, but `within` does not name `model`, so "
                 "everybody sees them in the listed order."
             ),
         )

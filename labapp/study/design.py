@@ -627,6 +627,35 @@ Label = LabelText | Annotated[dict[Language, LabelText], Field(min_length=1)]
 """What people read for a name: a text, or a text by language."""
 
 
+class Interrupts(Strict):
+    """What comes between the rounds of a part of the flow, and when; see
+    `labapp.study.flow.Interruption`.
+
+    Attributes
+    ----------
+    each : what its rounds are of.
+    asked : the questionnaires.
+    """
+
+    each: str
+    asked: tuple[str, ...] = ()
+    every: int | None = None
+    first: int | None = None
+    times: int | None = None
+
+    @property
+    def when(self) -> str:
+        """After which rounds."""
+        if self.times == 1:
+            return "after 1 round drawn at random for each participant"
+        if self.times is not None:
+            return f"after {self.times} rounds drawn at random for each participant"
+        again = "after every round" if self.every == 1 else f"after every {self.every} rounds"
+        if self.first in (None, self.every):
+            return again
+        return f"{again}, for the first time after round {self.first}"
+
+
 class Declared(Strict):
     """What a study declares of its design and analysis, as the first event of a session has it:
     the fields of `labapp.study.schema.Study` of the same names."""
@@ -641,16 +670,30 @@ class Declared(Strict):
     labels: dict[str, Label] = Field(default_factory=dict)
     models: tuple[str, ...] = ()
     """Of a design with `model` within participants: those that its stages list, in that order."""
+    adaptive: tuple[tuple[str, ...], ...] = ()
+    """The rules that choose levels; see `labapp.study.adaptive.rule.Rule.words`."""
+    interrupts: tuple[Interrupts, ...] = ()
+    """What comes between the rounds of a part of the flow."""
 
     def labels_in(self, language: str) -> dict[str, str]:
-        """The labels by name, in a language; in the first that there is where one has it not."""
+        """The labels by name, in a language; in the first that there is where one has it not. An
+        outcome has its label with and without its questionnaire, however both are written."""
         own = self.languages[0] if self.languages else ""
-        return {
+        labels = {
             name: label
             if isinstance(label, str)
             else label.get(language) or label.get(own) or next(iter(label.values()))
             for name, label in self.labels.items()
         }
+        outcomes = self.analysis.outcomes
+        for name in (*outcomes.primary, *outcomes.secondary, *outcomes.manipulation_checks):
+            last = name.rpartition(".")[2]
+            longer = [key for key in labels if "." in key and key.rpartition(".")[2] == name]
+            if name != last and last in labels:
+                labels.setdefault(name, labels[last])
+            elif len(longer) == 1:
+                labels.setdefault(name, labels[longer[0]])
+        return labels
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:

@@ -145,7 +145,7 @@ def examine(
             for name, instrument in reader.parsed.items()
             for file in (f"instruments/{name}.yaml",)
         }
-        errors.extend(asking_faults(partial.model, asked))
+        errors.extend(asking_faults(path, located, partial.model, asked))
         errors.extend(part_faults(path, located, partial.model, asked))
     loaded = LoadedStudy(
         partial.model,
@@ -362,7 +362,10 @@ class _Reader:
         place = self._place(name, written)
         missing, untranslated = not reading.exists(place), self._is_untranslated(place)
         falls_back = untranslated or (missing and self.translating)
-        if falls_back and instead != name and reading.exists(self._place(instead, written)):
+        if missing and self.translating and self._is_ready(template, name, instead):
+            self.places[name], self.fallbacks[name] = asset(name), name
+            content: bytes | None = reading.content(asset(name), LARGEST)
+        elif falls_back and instead != name and reading.exists(self._place(instead, written)):
             self.fallbacks[name] = instead
             content = self._read(instead, written)
             self.places[name] = self.places.pop(instead, place)
@@ -395,6 +398,17 @@ class _Reader:
         if content is not None and not pages(decode_text(content)):
             what = f"the text {name!r} is empty"
             self._fault(self._line(written), what, "Write it, or delete its line.")
+
+    def _is_ready(self, template: str, name: str, instead: str) -> bool:
+        """Whether labapp has a text in the study's language and the study did not change what it
+        has of it in the fallback language. name, instead: the text in these languages."""
+        own = self.path.parent / instead
+        if template in (*self.words, *self.shipped) or not reading.exists(asset(name)):
+            return False
+        if not reading.exists(own):
+            return True
+        known = asset(instead)
+        return reading.exists(known) and same_text(known, own)
 
     def _is_untranslated(self, path: Path) -> bool:
         """Whether a text is one that is still to be translated."""
@@ -571,24 +585,31 @@ class _Reader:
             return f"Put the original back at {self.path.parent / name}."
         if self.packaged or written in self.shipped:
             return _nearest(self.path, name, shipped=not self.packaged)
-        if name.startswith("texts/") and self.study.fallback_language is not None:
+        fallback = self.study.fallback_language
+        if name.startswith("texts/") and fallback not in (None, self.study.language):
             return (
                 f"`{_scaffold(self.path)}` writes it for you to translate; until then, "
-                f"participants read it in {self.study.fallback_language!r}."
+                f"participants read it in {fallback!r}."
             )
         shipped = name_shipped_file(written if name.startswith("texts/") else name)
         if not shipped or not reading.exists(asset(name)):
             return _nearest(self.path, name)
         put_back = f"Put it back (UTF-8), at {self.path.parent / name}."
         line = self.located.line_of_text(written)
-        if line is not None:
+        place, item = next(self._showing(written), ((), None))
+        if item is not None and (empty := unfilled_in(item, reading.content(asset(name), LARGEST))):
+            names = ", ".join(f"{{{each}}}" for each in sorted(empty))
+            return (
+                f"Write it, at {self.path.parent / name}; or write another text, and name it "
+                f"under `{key_of_text(item, written)}` of `{item.key}` in line "
+                f"{self.located.line(place)}. In these stages nothing is filled in for {names}, so "
+                "the text that comes with labapp cannot be used."
+            )
+        if line is not None or item is None:
             instead = f"write `{shipped}` in place of `{written}` in line {line}"
         else:
-            place, item = next(self._showing(written))
-            owner = item.task_stages() or item
-            fields = type(owner).model_fields
-            key = next((key for key in fields if getattr(owner, key) == written), "intro")
             line = self.located.line(place)
+            key = key_of_text(item, written)
             instead = f"add `{key}: {shipped}` to `{item.key}` in line {line}"
             instead += (
                 ", or the line `unnamed_texts: shipped` for all texts that are not given anywhere"
@@ -632,6 +653,25 @@ class _Reader:
                     todo = "Delete the line to use that file, or delete the file."
                 what = f"it uses a shipped file, so {file} in the study's folder is not used"
                 self._fault(line, what, todo)
+
+
+def key_of_text(item: Item, written: str) -> str:
+    """The key under which an item of the flow, or its stages, names a text."""
+    owner = item.task_stages() or item
+    fields = type(owner).model_fields
+    return next((key for key in fields if getattr(owner, key) == written), "intro")
+
+
+def unfilled_in(item: Item, content: bytes) -> frozenset[str]:
+    """The names in a text that nothing is filled in for in the stages of an item."""
+    stages = item.task_stages()
+    return frozenset() if stages is None else stages.unfilled & {*texts.names(decode_text(content))}
+
+
+def same_text(text: Path, other: Path) -> bool:
+    """Whether two texts differ in nothing but how their lines end."""
+    first, second = (reading.content(path, LARGEST).splitlines() for path in (text, other))
+    return first == second
 
 
 def _suggest_renaming(present: Path, wanted: Path) -> tuple[str, str]:

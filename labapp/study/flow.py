@@ -14,6 +14,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter, model_va
 
 from labapp.base.documents import OpenUnion, Path_, Strict, one_of
 from labapp.study.conditions import Scope
+from labapp.study.design import Interrupts
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.when import settle
@@ -194,6 +195,29 @@ def items_of(flow: Sequence[Item]) -> Iterator[Item]:
 def items_of_tasks(flow: Sequence[Item]) -> Iterator[Item]:
     """Every item that is of a task type, which `each` itself is not."""
     return (item for item in items_of(flow) if not item.inside())
+
+
+def rules_in_words(flow: Sequence[Item]) -> Iterator[tuple[str, ...]]:
+    """The rules of its stages and practices that choose levels."""
+    for item in items_of(flow):
+        for owner in (item, item.task_stages()):
+            if (rule := getattr(owner, "adaptive", None)) is not None:
+                yield rule.words
+
+
+def list_interrupts(flow: Sequence[Item]) -> Iterator[Interrupts]:
+    """What comes between the rounds of its parts."""
+    for item in items_of(flow):
+        own: Interruption | None = getattr(item, "interrupt", None)
+        if own is not None:
+            asked = dict.fromkeys(name for each in own.flow for name in each.instruments())
+            yield Interrupts(
+                each=item.goes_through() or "",
+                asked=tuple(asked),
+                every=own.every,
+                first=own.first,
+                times=own.times,
+            )
 
 
 def task_tests(flow: Sequence[Item]) -> dict[str, registry.TaskTest]:

@@ -28,7 +28,7 @@ from labapp.study.checks import uneven
 from labapp.study.conditions import VARIABLE, as_tuple, fill
 from labapp.study.design import ExcludeRule
 from labapp.study.examining import examine
-from labapp.study.flow import items_of, items_of_tasks
+from labapp.study.flow import items_of, items_of_tasks, walk_items
 from labapp.study.instruments.asking import is_withheld, never, own_name
 from labapp.study.instruments.items import Item
 from labapp.study.loading import LoadedStudy
@@ -97,10 +97,19 @@ def notices(loaded: LoadedStudy, plans: Sequence[Plan] = ()) -> list[str]:
             f"line {loaded.located.line(place)}, {format_path(place)}: {what}"
             for place, what in uneven(loaded.study)
         ),
+        *_of_stages(loaded),
         *_compare_solving_rules(plans),
         *_not_sent(loaded),
         *_not_asked_again(loaded),
     ]
+
+
+def _of_stages(loaded: LoadedStudy) -> Iterator[str]:
+    """What the stages of the flow have to remark."""
+    for place, item in walk_items(loaded.study.flow):
+        for key, what in () if (stages := item.task_stages()) is None else stages.remarks():
+            at = (*place, item.key, *key)
+            yield f"line {loaded.located.line(at)}, {format_path(at)}: {what}"
 
 
 def _not_asked_again(loaded: LoadedStudy) -> Iterator[str]:
@@ -468,9 +477,9 @@ def condition_faults(
             wanted = leaf.wanted if isinstance(leaf.wanted, Mapping) else as_tuple(leaf.wanted)
             met = [each for each in possible if holds({"-": wanted}, {"-": each})]
             known = ", ".join(map(repr, possible))
-            faults = iter(
-                () if met else [f"{leaf.name} never has this value; it is one of: {known}"]
-            )
+            given = ", ".join(map(repr, as_tuple(leaf.wanted)))
+            never_so = f"{leaf.name} is never {given}; it is one of: {known}"
+            faults = iter(() if met else [never_so])
         else:
             known = ", ".join((*variables, *asked)) or "none"
             kind = "item" if is_answer(leaf.name) else "variable"

@@ -30,7 +30,7 @@ from labapp.study.design import (
     Label,
     Missing,
 )
-from labapp.study.flow import FlowItem, items_of, walk_items
+from labapp.study.flow import FlowItem, items_of, list_interrupts, rules_in_words, walk_items
 from labapp.study.inclusion import Incentive, Inclusion
 from labapp.study.partial import INCOMPLETE
 from labapp.study.plugins.item import FlowOf
@@ -329,6 +329,10 @@ class Study(Strict):
         )
         if self.design is not None and MODEL in self.design.within:
             fields["models"] = list(allocation.models_met(self))
+        fields["adaptive"] = [list(words) for words in dict.fromkeys(rules_in_words(self.flow))]
+        fields["interrupts"] = [
+            each.model_dump(mode="json", exclude_none=True) for each in list_interrupts(self.flow)
+        ]
         return {key: value for key, value in fields.items() if value}
 
     @property

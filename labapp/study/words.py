@@ -40,8 +40,8 @@ from labapp.models.stimuli.library import StimulusSet
 from labapp.models.stimuli.manifest import ClassWords, ConceptWords
 from labapp.models.stimuli.sources import read as read_set
 from labapp.study import loading, media
-from labapp.study.examining import UNTRANSLATED, examine
-from labapp.study.flow import items_of, items_of_tasks
+from labapp.study.examining import UNTRANSLATED, examine, key_of_text
+from labapp.study.flow import items_of, items_of_tasks, walk_items
 from labapp.study.instruments.items import PIPED, USUAL
 from labapp.study.instruments.kinds import ITEM_KINDS, kind_of
 from labapp.study.loading import (
@@ -312,6 +312,10 @@ def lacking(study: str | Path, language: str | None = None) -> tuple[LoadedStudy
             what += f"; it does not come with labapp: name the file in place of {named}"
         text = loaded.files[name].decode("utf-8-sig")
         content = to_be_translated(name, text, loaded.study.language)
+        if (ready := asset(name)) == loaded.places.get(name) != path:
+            what, content = f"{what}, which comes with labapp", text
+        elif name not in loaded.shipped and reading.exists(ready):
+            what += f"; the one that comes with labapp may not say the same as yours: {ready}"
         rows.append(Lacking(name, path, what, content))
     return loaded, rows + list(_of_moderator(loaded))
 
@@ -430,6 +434,8 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
         names |= {name for task_type in registry.task_types() for name in task_type.placeholders}
     text, file = loaded.text(document), loading.source(loaded, document)
     for name, what, todo in _find_unfilled(text, names, f"in the part {part.id!r}"):
+        if document in loaded.shipped:
+            todo = _name_own_text(loaded, document) or todo
         yield StudyError.at(file, texts.line_of(text, name), name, what, todo)
     for picture in texts.picture_names(text):
         of_study = media.is_file(picture) or media.is_sound(picture)
@@ -442,6 +448,20 @@ def _document(loaded: LoadedStudy, document: str, part: PlannedPart) -> Iterator
                 f"there is no such picture in the part {part.id!r}; there are: {known}",
                 "Leave it out, or name a picture, sound or video in the study's folder.",
             )
+
+
+def _name_own_text(loaded: LoadedStudy, document: str) -> str:
+    """Which key of a study is to name another text than a shipped one; empty if none does."""
+    for place, item in walk_items(loaded.study.flow):
+        for written in item.texts():
+            if in_language(written, loaded.study.language) == document:
+                place = loaded.origin.get(place, place)
+                key, line = key_of_text(item, written), loaded.located.line((*place, item.key))
+                return (
+                    f"Name a text of your own under `{key}` of `{item.key}` in line {line}, such "
+                    f"as `texts/{{language}}/{key}.md`."
+                )
+    return ""
 
 
 def _find_unfilled(text: str, names: Collection[str], where: str) -> Iterator[tuple[str, str, str]]:

@@ -17,7 +17,7 @@ title: Labelled
 version: 1
 languages: [en, de]
 recording: {audio: "off"}
-design: {within: [model]}
+design: {within: [model], per_cell: 4}
 labels:
   completion_rate: {en: Questions solved, de: Gelöste Fragen}
   sinelines/gt: True dials
@@ -63,6 +63,12 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
     assert "Time on question, solved or skipped." in said
     assert "Completion rate" not in words, "one name for one measure"
     assert "M (SD), s" in said
+    assert "The study planned 4 participants who are not excluded." in words
+    assert "the reason for the sample size" in words
+    short = words.partition("Summary")[2].partition("Methods")[0]
+    assert "F(1, 3) = " in short, "the tests of the primary outcome"
+    assert "Means, %" in short
+    assert "percentage points, 95 % interval" in short
     stages = (tmp_path / "out" / "stages.csv").read_text()
     assert "completion_rate" in stages
     assert "sinelines/gt" in stages

@@ -282,6 +282,8 @@ def test_a_study_is_simulated_until_it_is_full(cli: Run, tmp_path: Path) -> None
     status, listed, err = cli(*simulate, "--json")
     assert (status, len(json.loads(listed))) == (0, 3)
     assert "The study is full after 3 participants." in err
+    more = (*simulate[:-1], str(tmp_path / "more"), "--participants", "4")
+    assert "The study is full after 3 participants: 1 of 4 did not run." in cli(*more)[2]
     status, shown, _ = cli("studies", "show", str(loaded.path), "--data", str(out))
     assert status == 0
     assert shown.count("1 of 1 included") == 3

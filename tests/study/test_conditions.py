@@ -256,7 +256,8 @@ def test_it_is_told_where_a_questionnaire_is_asked_too_early(tmp_path: Path) -> 
         (18, True),
         (19, True),
     ]
-    assert "(asked in flow[0])" in told[0][3]
+    assert "(asked in own.yaml, line 11)" in told[0][3]
+    assert study.splitlines()[10] == "  - questionnaire: use"
 
 
 def test_what_was_asked_in_another_session_decides_nothing(tmp_path: Path) -> None:

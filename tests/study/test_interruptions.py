@@ -9,13 +9,17 @@ from numpy.random import default_rng
 
 from labapp.analysis import load as load_tables
 from labapp.base.errors import StudyError
+from labapp.base.report.listing import sentence
+from labapp.base.report.page import speaking
 from labapp.session import condition_assignment
 from labapp.session.bids.verify import verify
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading, planner
+from labapp.study.design import Declared
 from labapp.study.flow import Interruption
 from labapp.study.overview import prior_of, space_of
 from labapp.study.plan import Plan
+from tests.analysis.test_report_language import german_for_nobody
 from tests.helpers.beside import put_beside
 
 STUDY = """\
@@ -121,3 +125,26 @@ def test_a_simulated_session_goes_through_them(tmp_path: Path) -> None:
 def test_a_mistake_is_told_with_its_line(where: str, text: str, told: str, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=told):
         loading.load(write(tmp_path, where, text))
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("every: 2", "after every 2 rounds"),
+        ("every: 1\n    first: 3", "after every round, for the first time after round 3"),
+        ("times: 1", "after 1 round drawn at random for each participant"),
+        ("times: 2", "after 2 rounds drawn at random for each participant"),
+    ],
+)
+def test_the_declaration_says_what_comes_between_rounds_and_when(
+    tmp_path: Path, where: str, words: str
+) -> None:
+    loaded = loading.load(write(tmp_path / "study", where))
+    (own,) = Declared.model_validate(loaded.study.declared).interrupts
+    assert (own.each, own.asked, own.when) == ("scene", ("nasa-tlx",), words)
+    for language, begin in (("en", "Between the rounds of scene"), ("de", "Zwischen den Runden")):
+        with speaking(german_for_nobody() if language == "de" else None):
+            told = sentence("methods.interrupts", each="scene", asked=["TLX"], when=own.when)
+        assert told.startswith(begin)
+        assert "TLX" in told
+        assert ("after" in told) is (language == "en"), told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
+from labapp.analysis.checking import check_study
 from labapp.base import resources
 from labapp.base.documents import PATTERNS
 from labapp.base.errors import CheckFailed, Fault, LabappError, StudyError, faults_of
@@ -19,6 +21,7 @@ from labapp.models.representations.card import ModelCard
 from labapp.models.representations.recipe import Recipe
 from labapp.session.overview import overview
 from labapp.study import loading
+from labapp.study.flow import items_of
 from labapp.study.instruments import Instrument
 from labapp.study.overview import check, check_all, notices
 from labapp.study.plugins.texts import pages
@@ -508,3 +511,71 @@ def test_what_an_editor_or_a_copy_makes_of_a_file_is_told_or_read(
         (tmp_path / name).write_bytes(content)
     refused = faults(path)
     assert [(fault.line, told in fault.what) for fault in refused] == [(line, True)] * bool(told)
+
+
+IN_TURN = GOOD.replace(
+    "flow:",
+    "design: {within: [{net: [gt, ae]}], order: williams, per_cell: 4}\nflow:",
+).replace(
+    """  - stages:
+      task: reconstruction
+      models: [sinelines/gt, sinelines/ae]
+      trials: 3
+      after: [seq]
+""",
+    """  - each: net
+    flow:
+      - stages:
+          task: reconstruction
+          models: ["sinelines/{net}"]
+          trials: 3
+          after: [seq]
+""",
+)
+
+
+def test_models_that_come_in_the_order_of_an_each_are_not_said_to_be_listed(tmp_path: Path) -> None:
+    assert "listed order" not in "\n".join(notices(check(write_refusals(tmp_path, IN_TURN))))
+    both = IN_TURN.replace('["sinelines/{net}"]', '["sinelines/{net}", sinelines/vae]')
+    said = "\n".join(notices(check(write_refusals(tmp_path, both))))
+    assert "line 5, design: Stages list 2 models" in said
+
+
+def test_a_label_of_a_questionnaire_that_cannot_be_read_is_no_mistake(tmp_path: Path) -> None:
+    labels = ("flow:", "labels: {clear: Clear, cleer: Unclear}\nflow:")
+    path = write(tmp_path, Planted("mine.yaml", *labels, 10, "labels.cleer", ""))
+
+    def keys() -> list[str]:
+        return [fault.key for error in check_study(path).errors for fault in faults_of(error)]
+
+    assert keys() == ["labels.cleer"]
+    own = tmp_path / "instruments" / "ease.yaml"
+    own.write_text(EASE.replace("points: 7", "points: seven"))
+    assert set(keys()) == {"items[0].points", "items[1].points"}
+
+
+def test_an_unknown_model_is_told_with_those_most_like_it(tmp_path: Path) -> None:
+    error = told(tmp_path, GOOD.replace("sinelines/gt", "sinelines/gtt"))
+    assert error.what.endswith("Did you mean 'sinelines/gt'?")
+    assert "Models found there: sinelines/gt, sinelines/ae, sinelines/vae, " in error.todo
+
+
+def test_a_key_that_belongs_beside_another_is_told_so(tmp_path: Path) -> None:
+    said = refused(tmp_path, GOOD.replace("      trials: 3", "      trials: 3\n      name: rows"))
+    assert "line 11, flow[1].stages.name: unknown key 'name'" in said
+    assert "(put it beside `stages`)" in said
+    assert "put it" not in refused(tmp_path, GOOD.replace("  after: [seq]", "  game: rows"))
+
+
+@pytest.mark.parametrize("name", [path.stem for path in loading.list_shipped()])
+def test_a_consent_says_how_long_our_own_studies_take(name: str) -> None:
+    study = loading.load(name).study
+    if study.replicates is not None or study.minutes is None:
+        return  # the published consent says what its study took
+    for item in items_of(study.flow):
+        for written in item.texts() if item.consents else ():
+            for language in ("en", "de"):
+                text = loading.asset(loading.in_language(written, language)).read_text("utf-8")
+                spans = re.findall(r"(?:(\d+) (?:to|bis) )?(\d+) [Mm]inute", text)
+                for low, high in spans:
+                    assert int(low or high) <= study.minutes <= int(high), text

@@ -18,7 +18,8 @@ from labapp.session.resuming import load_recorded_study
 from labapp.session.simulation.at_scale import simulate_at_scale
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import words
-from labapp.study.loading import in_language_of, load
+from labapp.study.examining import UNTRANSLATED
+from labapp.study.loading import asset, in_language_of, load
 from labapp.ui.strings import strings_of
 from tests.helpers.beside import put_beside
 
@@ -104,6 +105,29 @@ def test_missing_texts_of_all_languages_are_listed(tmp_path: Path) -> None:
         (tmp_path / "texts" / name).unlink()
     _, rows = words.lacking(path)
     assert [row.name for row in rows] == ["texts/de/debrief.md", "texts/de/stage-first.md"]
+
+
+def test_missing_texts_are_those_of_labapp_where_it_has_them_in_the_language(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path)
+    own = tmp_path / "texts"
+    shipped = asset("texts/en/debrief.md").parents[1]
+    for name in ("en/stage-first.md", "de/stage-first.md", "de/debrief.md", "de/consent.md"):
+        (own / name).unlink()
+    (own / "en" / "debrief.md").write_bytes((shipped / "en" / "debrief.md").read_bytes())
+    (own / "en" / "consent.md").write_text("# Our own\n\nYou can stop at any time.\n")
+    loaded, rows = words.lacking(path)
+    written = words.write(loaded, rows)
+    assert {file.relative_to(own).as_posix() for file in written} == {
+        *("en/stage-first.md", "de/stage-first.md", "de/debrief.md", "de/consent.md")
+    }
+    for name in ("en/stage-first.md", "de/stage-first.md", "de/debrief.md"):
+        assert (own / name).read_bytes() == (shipped / name).read_bytes(), name
+    consent = (own / "de" / "consent.md").read_text("utf-8")
+    assert consent.startswith(f"{UNTRANSLATED}\n# Our own"), "the shipped one would not say this"
+    (row,) = words.lacking(path)[1]
+    assert (row.name, "may not say the same as yours" in row.what) == ("texts/de/consent.md", True)
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def write(folder: Path, *changes: tuple[str, str]) -> Path:
             'all: [{hint: "with"}',
             'all: [{hint: "wth"}',
             8,
-            "hint never has this value; it is one of: 'with'",
+            "hint is never 'wth'; it is one of: 'with'",
         ),
         ("{people.used: often}]}}\n  o", "{people.usd: often}]}}\n  o", 8, "no item 'people.usd'"),
         ("{people.used: often}]}}\n  o", "{people.used: x}]}}\n  o", 8, "people.used is never 'x'"),

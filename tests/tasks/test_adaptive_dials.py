@@ -24,6 +24,7 @@ from labapp.session.machine import SessionMachine
 from labapp.session.overview import overview
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study.adaptive import AnyRule
+from labapp.study.overview import check, notices
 from labapp.tasks.single_dimension.events import QuestionDrawn
 from labapp.tasks.single_dimension.plan import spread_out
 from labapp.tasks.single_dimension.planner import track_dials
@@ -362,6 +363,30 @@ def test_a_text_that_counts_questions_of_each_dial_is_refused(tmp_path: Path) ->
     path = write(tmp_path, ("      intro: dials.md\n", ""))
     told = [str(error) for error in look_at(path).errors]
     assert any("single-first.md" in what and "{times}" in what for what in told), told
+
+
+def test_the_shipped_text_is_not_suggested_where_it_would_be_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, ("      intro: dials.md\n", ""))
+    (tmp_path / "texts" / "en" / "single-first.md").unlink()
+    (error,) = look_at(path).errors
+    assert "does not exist" in str(error)
+    assert "`intro` of `stages` in line 13" in error.todo
+    assert "shipped:" not in error.todo
+    path = write(tmp_path, ("intro: dials.md", "intro: shipped:single-first"))
+    (tmp_path / "texts" / "en" / "single-first.md").unlink()
+    (error,) = look_at(path).errors
+    assert "{times}: nothing is filled in" in str(error)
+    assert error.todo.startswith("Name a text of your own under `intro` of `stages` in line 13")
+
+
+@pytest.mark.parametrize(
+    ("start", "nearest"), [("1", ""), ("0.3", "0.4"), ("[0.05, 0.09]", "0.1"), ("0.03", "0.02")]
+)
+def test_a_start_between_two_levels_is_noted(tmp_path: Path, start: str, nearest: str) -> None:
+    noted = notices(check(write(tmp_path, ("start: 1", f"start: {start}"))))
+    said = [note for note in noted if "adaptive.start: " in note]
+    assert [note.rpartition(", ")[2] for note in said] == ([f"{nearest}."] if nearest else [])
+    assert all(note.startswith("line 19, flow[2].stages.adaptive.start: 0.") for note in said)
 
 
 def test_what_a_part_depends_on_is_shown(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from labapp.base.resources import assets
 from labapp.record.events.look import LAYOUT
@@ -140,6 +142,28 @@ def test_it_says_in_words_where_it_stands(qtbot):
     view.show_value({"value": 90, "touched": True})
     assert view.selected.text() == "Selected: 90 %"
     assert view.sizeHint().height() == height, "nothing shifts"
+
+
+@pytest.mark.parametrize("ends", [None, {"low": "not at all", "high": "completely"}])
+def test_its_parts_stay_together_beside_a_tall_picture(qtbot, ends):
+    picture = {"file": "a.png", "alt": "Rows", "width": 320}
+    given = {"kind": "slider", "id": "low", "text": "Low risk", "ends": ends, "media": picture}
+    view = SliderView(Slider.model_validate(given), WORDS, theme.LIGHT)
+    qtbot.addWidget(view)
+    content = BytesIO()
+    Image.new("RGB", (320, 213)).save(content, "png")
+    view.show_pictures(lambda name: content.getvalue())
+    view.resize(1000, view.sizeHint().height())
+    view.show()
+    line = view.slider.geometry()
+    assert view.height() > 213
+    assert line.top() - view.selected.geometry().bottom() <= theme.SPACE_S
+    for label in view.findChildren(QLabel):
+        if label.text() in (ends or {}).values():
+            tall = label.fontMetrics().height()
+            assert label.alignment() & Qt.AlignmentFlag.AlignTop
+            assert label.y() - line.bottom() <= theme.SPACE_S
+            assert label.height() <= 2 * tall
 
 
 def test_an_old_session_shows_what_its_participant_saw(qtbot):

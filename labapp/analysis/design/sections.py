@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
 
-from labapp.analysis.column import ends_of
 from labapp.analysis.declared import CORRECTIONS
 from labapp.analysis.design.analyses import (
     BACK,
@@ -34,7 +33,7 @@ from labapp.analysis.design.analyses import (
 from labapp.analysis.design.anova import ALPHA, CONTRAST, EFFECT, EQUIVALENCE, MEAN
 from labapp.analysis.design.further import ALIGNED, BAYES, FURTHER, PERMUTED, YUEN
 from labapp.analysis.design.layout import Layout, level_words, plain_name
-from labapp.analysis.design.sources import POSITION, UNDECLARED
+from labapp.analysis.design.sources import POSITION, UNDECLARED, in_words, unit_of_difference
 from labapp.analysis.inference import EQUIVALENT, GENERALISED, HEDGES, TOST, TWO_SIDED
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.wording import name_factor, name_item
@@ -196,7 +195,7 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
 
 def _in_short(unit: str) -> str:
     """What a column of means has, with their unit where they have one."""
-    words = _in_words(unit)
+    words = in_words(unit)
     known = words["unit"]
     if isinstance(scale := words["scale"], tuple):
         known = f"{scale[0]:g} to {scale[1]:g}"
@@ -234,21 +233,13 @@ def _extremes(analysis: Analysis, test: Statistic) -> list[str]:
     return [known[0][1], known[-1][1]] if len(known) > 1 else []
 
 
-def _in_words(unit: str) -> dict[str, object]:
-    """A unit as templates say it: `unit`, or `scale` for one that names its ends, other than a
-    share's, with `digits` after the decimal point."""
-    scale = None if unit == "%" else ends_of(unit)
-    digits = 0 if all(map(float.is_integer, scale or ())) else 1
-    own = None if scale == (0.0, 1.0) else scale
-    return {"unit": "" if scale else unit, "scale": own, "digits": digits}
-
-
 def _contrast_sentence(row: Statistic, correction: str, *, of_term: bool = False) -> Verbatim:
     """of_term: as a part of the sentence on a term whose test it is."""
     row = replace(row, contrast=labelled(row.contrast))
     return sentence(
         "results.contrast", row=row, of_term=of_term, letter=_letter(row), correction=correction,
         symbol="g" if row.effect_name == HEDGES else "d_z", equivalent=row.kind == EQUIVALENCE,
+        unit=unit_of_difference(row),
         clear=_below(row.p if row.p_corrected is None else row.p_corrected),
     )  # fmt: skip
 
@@ -327,10 +318,8 @@ def find_tested_row(analysis: Analysis, hypothesis: Hypothesis) -> tuple[Statist
         if row.p_corrected is None:
             return None, row.why
         name = "design.equivalence" if kind == EQUIVALENCE else "design.hypothesis"
-        # A scale has no unit: 5 more of 0 to 100 are 5 more.
-        unit = "percentage points" if row.unit == "%" else _in_words(row.unit)["unit"]
         named = replace(row, contrast=labelled(row.contrast))
-        return row, sentence(name, row=named, unit=unit, test=test_words(row))
+        return row, sentence(name, row=named, unit=unit_of_difference(row), test=test_words(row))
     why = next((text for text in analysis.remarks if f"“{hypothesis.contrast}”" in text), "")
     return None, why or f"there is no contrast {hypothesis.contrast}"
 
@@ -377,7 +366,7 @@ def _parts(analysis: Analysis) -> Iterator[Html]:
     title = f"{outcome.title[:1].upper()}{outcome.title[1:]}"
     yield paragraph(
         sentence(
-            "design.outcome", title=title, **_in_words(outcome.unit),
+            "design.outcome", title=title, **in_words(outcome.unit),
             design=_design(outcome.layout), transform=analysis.transform,
             mixed=main.name == MIXED, n=main.n,
             remarks=list(map(_remark, main.remarks)),
@@ -483,7 +472,7 @@ def _tests(model: Model, tests: list[Statistic]) -> Html:
             rows.append([test.factors, test.why, NONE, NONE, NONE, NONE, NONE])
             continue
         corrected, general = beside(test, tests)
-        degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
+        degrees = _degrees(test)
         rows.append(
             [
                 test.factors, decimal(test.statistic or 0.0, 2), degrees, p_cell(test.p),
@@ -568,8 +557,9 @@ def _contrasts(analysis: Analysis, tests: list[Statistic]) -> Html:
         two_lines("Effect", "95 % interval"), two_lines("Cohen's d", "95 % interval"),
     )  # fmt: skip
     caption = "Contrasts of estimated means."
-    if analysis.transform:
-        caption += f" Differences are in {analysis.unit}."
+    unit = analysis.unit if analysis.transform else next(map(unit_of_difference, tests), "")
+    if unit:
+        caption += f" Differences are in {unit}."
     if {test.direction for test in tests} - {TWO_SIDED}:
         caption += f" {ONE_SIDED}"
     return table(heads, rows, numeric=range(1, len(heads)), caption=caption)
@@ -645,9 +635,9 @@ def _further(tests: list[Statistic]) -> Html:
         value, called = test.statistic, TITLES.get(test.test, test.test)
         if test.test == BAYES and 0 < value < 1:
             value, called = 1 / value, BAYES_FOR_NONE
-        degrees = ", ".join(df_words(value) for value in (test.df, test.df_2) if value is not None)
+        degrees = _degrees(test)
         name = two_lines(called, test.why) if test.why else called
-        rows.append((name, of, decimal(value, 2), degrees or NONE, p_cell(test.p)))
+        rows.append((name, of, decimal(value, 2), degrees, p_cell(test.p)))
     caption = (
         "Further tests that the study chose in advance, with the participants who have a value "
         "in every cell. p is not corrected, and these tests do not decide any hypothesis."
@@ -674,9 +664,16 @@ def _means(analysis: Analysis) -> Html:
     if analysis.transform:
         heads.append(two_lines("Back-transformed", "95 % interval"))
     caption = "Estimated means of levels."
+    if unit := analysis.unit if analysis.transform else in_words(analysis.outcome.unit)["unit"]:
+        caption += f" Values are in {unit}."
     if len(analysis.outcome.layout.factors) > 1 or analysis.outcome.layout.covariates:
         caption += f" {WEIGHTED}"
     return table(heads, rows, numeric=range(1, len(heads)), caption=caption)
+
+
+def _degrees(test: Statistic) -> Verbatim | str:
+    """The degrees of freedom, as they are in sentences."""
+    return NONE if test.df is None else sentence("design.degrees", test=test)
 
 
 def _checks(analysis: Analysis) -> Html:

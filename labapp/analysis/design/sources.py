@@ -18,6 +18,7 @@ from labapp.analysis.column import ends_of, range_unit
 from labapp.analysis.columns import outcome_columns, table_columns
 from labapp.analysis.declared import Declaration, factor_column
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Layout
+from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import _PLACE as PLACE
 from labapp.analysis.task_report import unit_of_thresholds
@@ -667,3 +668,17 @@ def _build_measured_columns(
             add[name] = group
             groups.append(Factor(name, levels, False, measured=True))
     return add, groups
+
+
+def in_words(unit: str) -> dict[str, object]:
+    """A unit as templates say it: `unit`, or `scale` for one that names its ends, other than a
+    share's, with `digits` after the decimal point."""
+    scale = None if unit == "%" else ends_of(unit)
+    digits = 0 if all(map(float.is_integer, scale or ())) else 1
+    own = None if scale == (0.0, 1.0) else scale
+    return {"unit": "" if scale else unit, "scale": own, "digits": digits}
+
+
+def unit_of_difference(row: Statistic) -> object:
+    """The unit of a difference in words. A scale has none: 5 more of 0 to 100 are 5 more."""
+    return "percentage points" if row.unit == "%" else in_words(row.unit)["unit"]

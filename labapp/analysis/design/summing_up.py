@@ -20,7 +20,13 @@ from labapp.analysis.design.sections import (
     term_words,
     verdict,
 )
-from labapp.analysis.design.sources import MANIPULATION, SECONDARY, UNDECLARED
+from labapp.analysis.design.sources import (
+    MANIPULATION,
+    SECONDARY,
+    UNDECLARED,
+    in_words,
+    unit_of_difference,
+)
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.task_report import HypothesisResult
 from labapp.analysis.wording import list_rules, rules_in
@@ -36,7 +42,6 @@ from labapp.base.report.page import (
     paragraph,
     say,
     table,
-    text,
     two_lines,
 )
 from labapp.study.design import Hypothesis
@@ -135,20 +140,18 @@ def _select_shown(results: StudyAnalyses) -> list[Analysis]:
 
 
 def _outcome(analysis: Analysis) -> tuple[object, object]:
-    """An outcome with its contrasts, or where it has none the tests of its terms."""
-    told = _contrasts_in_short(analysis, analysis.select(CONTRAST))
-    if not told:
-        told = list(map(term_words, deciding_tests(analysis)))
-    role = analysis.outcome.role
-    name = two_lines(analysis.outcome.label, role if role != UNDECLARED else analysis.outcome.group)
+    """An outcome with its tests, and its mean in each cell."""
+    name, told = _tests_in_short(analysis)
     own = {
         ", ".join(map(labelled, cell.levels.values())): back(row.mean, analysis.transform)
         for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True)
         if row.mean is not None
     }
     means = "; ".join(f"{cell}: {say(number_words(mean))}" for cell, mean in own.items())
-    called = _MEANS.get(analysis.transform, "Back-transformed means")
-    return name, lines([*told, two_lines(text(called), Verbatim(means))] if means else told)
+    called = say(_MEANS.get(analysis.transform, "Back-transformed means"))
+    if unit := in_words(analysis.outcome.unit)["unit"]:
+        called = f"{called}, {say(str(unit))}"
+    return name, lines([told, two_lines(Verbatim(called), Verbatim(means))] if means else [told])
 
 
 def _tests_in_short(analysis: Analysis) -> tuple[object, object]:
@@ -166,7 +169,9 @@ def _tests_in_short(analysis: Analysis) -> tuple[object, object]:
         row for row in analysis.select(CONTRAST) if not any(is_term(row, term) for term in terms)
     ]
     told += _contrasts_in_short(analysis, apart)
-    return two_lines(analysis.outcome.label, analysis.outcome.role), lines(told)
+    role = analysis.outcome.role
+    group = role if role != UNDECLARED else analysis.outcome.group
+    return two_lines(analysis.outcome.label, group), lines(told)
 
 
 def _contrasts_in_short(analysis: Analysis, rows: Iterable[Statistic]) -> list[object]:
@@ -174,11 +179,8 @@ def _contrasts_in_short(analysis: Analysis, rows: Iterable[Statistic]) -> list[o
     told: list[object] = []
     for row in estimated[:SHOWN_CONTRASTS]:
         unit = f" ({analysis.unit})" if analysis.transform else ""
-        told.append(
-            two_lines(
-                Verbatim(f"{labelled(row.contrast)}{unit}"), sentence("design.contrast", row=row)
-            )
-        )
+        test = sentence("design.contrast", row=row, unit="" if unit else unit_of_difference(row))
+        told.append(two_lines(Verbatim(f"{labelled(row.contrast)}{unit}"), test))
     if (more := len(estimated) - SHOWN_CONTRASTS) > 0:
         told.append(f"{count(more, 'more contrast')} below")
     return told

@@ -14,12 +14,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 _BORDERS = re.compile(
-    r"(\s*[,:;×·→–/]\s+|\s+[×·→–/(]\s*|[()=\n]+|[.]$"
+    r"(\s*[,:;×·→–]\s+|\s+/\s+|\s+[×·→–(]\s*|[()=]+|(?<![-/_.])\n+|[.]$"
     r"|\b(?:by|minus|and|or|between|within|against)\s+|\s+(?=(?:by|minus|and|or|against)\b))"
 )
 """Between names that are listed, crossed or set against each other."""
 _NAME = re.compile(r"[/_.]")
 """Letters that make a name what no word is."""
+_BREAK = re.compile(r"(?<=[-/_.])\n")
+"""Where a name is broken into lines; see `labapp.base.report.drawing.wrap`."""
+_OF_QUESTIONNAIRE = re.compile(r"[a-z]\w*[.]([a-z]\w*)")
+"""What a questionnaire asks or scores, named with the questionnaire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +62,26 @@ class Labels:
 
     def whole(self, text: str) -> str:
         """A text that is a name as its label; any other as it is."""
-        return self._labels.get(text, text)
+        return self.label(text) or text
 
     def label(self, name: str) -> str:
-        """The study's label of a name, "" without one."""
-        return self._labels.get(name, "")
+        """The study's label of a name, "" without one. An item or score that is named with its
+        questionnaire may have it by its own name."""
+        if (label := self._labels.get(name)) is not None:
+            return label
+        longer = _OF_QUESTIONNAIRE.fullmatch(name)
+        return "" if longer is None else self._labels.get(longer[1], "")
 
     def of_measure(self, name: str, group: str) -> str:
         """The label of an outcome of a task or questionnaire, or "" without one: the study's, else
         labapp's, which begins with a small letter where the language has one."""
-        own = self._labels.get(name)
         score = f"{group}.{name.rpartition('.')[2]}"
+        own = self.own_measure(name, group)
         return own or self._measures.get(score) or self._measures.get(name, "")
+
+    def own_measure(self, name: str, group: str) -> str:
+        """The study's label of an outcome of a task or questionnaire, "" without one."""
+        return self._labels.get(f"{group}.{name.rpartition('.')[2]}") or self.label(name)
 
     def of_item(self, name: str) -> tuple[str, Worded]:
         """The label of an item, or of another variable, "" without one; and how it is worded."""
@@ -101,10 +113,10 @@ class Labels:
         return self._known[text]
 
     def _put(self, text: str) -> str:
-        if (label := self._labels.get(text.strip())) is not None:
+        if label := self.label(_BREAK.sub("", text.strip())):
             return text.replace(text.strip(), label)
         parts = _BORDERS.split(text)
-        made = "".join(self._labels.get(part, part) for part in parts)
+        made = "".join(map(self.whole, parts))
         if self._anywhere is None:
             return made
         return self._anywhere.sub(lambda match: self._labels[match[0]], made)
@@ -153,7 +165,7 @@ def label_measure(name: str, group: str) -> str:
     labels = current_labels()
     if labels is None:
         return name
-    if (own := labels.whole(name)) != name:
+    if own := labels.own_measure(name, group):
         return own
     label = labels.of_measure(name, group)
     return label[:1].upper() + label[1:] or name

@@ -114,9 +114,10 @@ def find(reference: str | Path, root: Path | None = None, *, card: str = cards.C
             )
         where = " and ".join(map(str, _roots(root)))
         known = list_packages(root, card=card)
-        near = difflib.get_close_matches(text, known, 1)
-        # The user's own first.
+        near = difflib.get_close_matches(text, known, MANY)
+        # The most alike first, then the user's own.
         known.sort(key=lambda name: (resources.models() / name / card).is_file())
+        known = list(dict.fromkeys((*near, *known)))
         there = ", ".join(known[:MANY]) or "none"
         more = f" and {len(known) - MANY} more" if len(known) > MANY else ""
         raise ModelNotFound(

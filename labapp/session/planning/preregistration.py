@@ -28,7 +28,8 @@ from labapp.session.planning.files import create_folder
 from labapp.study.allocation import cell_name, rule_of
 from labapp.study.conditions import as_tuple
 from labapp.study.design import SESSION, Contrast, Design, Hypothesis, SmallestEffect, of_design
-from labapp.study.flow import items_of, task_tests, walk_items
+from labapp.study.flow import items_of, list_interrupts, rules_in_words, task_tests, walk_items
+from labapp.study.instruments.items import Check
 from labapp.study.loading import LoadedStudy
 from labapp.study.measures import items, meanings, scores
 from labapp.study.people import Visits
@@ -431,11 +432,16 @@ class _Facts:
         told = "Somebody is not analysed who\n" + "\n".join(f"* {line}" for line in lines)
         items = [
             f"* {instrument.id}.{item.id}, passed by {' or '.join(map(str, as_tuple(item.right)))}"
+            f"{_attempts(item.comprehension)}"
             for instrument in self.loaded.instruments.values()
             for item in instrument.items
             if item.right is not None
         ]
-        return f"{told}\n\nItems that check attention:\n" + "\n".join(items) if items else told
+        return (
+            f"{told}\n\nChecks of attention and comprehension:\n" + "\n".join(items)
+            if items
+            else told
+        )
 
     def _sample(self) -> str:
         quotas = [f"* {quota.words} (quota “{name}”)" for name, quota in self.study.quotas.items()]
@@ -643,6 +649,11 @@ def conditions(loaded: LoadedStudy) -> list[str]:
     return lines
 
 
+def _attempts(check: Check | None) -> str:
+    """How often a comprehension check may be answered; nothing for an attention check."""
+    return "" if check is None else f", with at most {count(check.attempts, 'attempt')}"
+
+
 def _describe_item(key: str, value: object) -> str:
     """An item of the flow, as the study file names it."""
     if isinstance(value, str):
@@ -664,6 +675,14 @@ def rules(loaded: LoadedStudy, plans: Sequence[Plan]) -> list[str]:
         f"* {text} ({', '.join(names)})" if names else f"* {text}" for text, names in models.items()
     ]
     study = loaded.study
+    for name, *settings in dict.fromkeys(rules_in_words(study.flow)):
+        lines.append(f"* adaptive rule {name}: {'; '.join(settings)}")
+    for each in list_interrupts(study.flow):
+        asked = ", ".join(f"questionnaire {name}" for name in each.asked)
+        lines.append(
+            f"* between the rounds of {each.each}: {asked or 'no questionnaire'}, {each.when}; "
+            "never after the last round"
+        )
     return [*lines, f"* {_INTERRUPTED[study.when_interrupted]}", f"* {_STALLS[study.stalls]}"]
 
 

@@ -85,6 +85,16 @@ class Staircase(Started, Psychometric):
         """How many right answers in a row make it harder."""
         return 1
 
+    def _sizes_in_words(self) -> str:
+        sizes = " → ".join(map(str, self.steps))
+        changes = ", changing after each reversal" if len(self.steps) > 1 else ""
+        return f"step size in levels: {sizes}{changes}"
+
+    def _stop(self) -> str:
+        if self.reversals is None:
+            return super()._stop()
+        return f"a track ends after {self.reversals} reversals or {self.trials} trials"
+
     def begin(self, levels: Levels, start: int) -> Steps:
         return Steps(start)
 
@@ -150,6 +160,11 @@ class UpDown(Staircase):
     def rights(self) -> int:
         return self.down
 
+    def _settings(self) -> tuple[str, ...]:
+        rights = f"{self.down} right answers in a row make it harder"
+        rights = "each right answer makes it harder" if self.down == 1 else rights
+        return rights, "a wrong answer makes it easier", self._sizes_in_words()
+
     @property
     def share(self) -> float:
         return float(0.5 ** (1 / self.down))
@@ -173,6 +188,13 @@ class WeightedUpDown(Staircase):
 
     def sizes(self) -> tuple[int, int]:
         return self.up, self.down
+
+    def _settings(self) -> tuple[str, ...]:
+        return (
+            f"steps of a right answer to a harder level: {self.down}",
+            f"steps of a wrong answer to an easier level: {self.up}",
+            self._sizes_in_words(),
+        )
 
     @property
     def share(self) -> float:
@@ -215,6 +237,10 @@ class Criterion(Started):
 
     def begin(self, levels: Levels, start: int) -> Progress:
         return Progress(start)
+
+    def _settings(self) -> tuple[str, ...]:
+        last = self.of or self.right
+        return (f"the same level until {self.right} of the last {last} answers are right",)
 
     def _rights(self, progress: Progress) -> int:
         return sum(right for _, right in progress.counted[-(self.of or self.right) :])

@@ -174,6 +174,15 @@ class Bayesian(Rule, Psychometric):
     target: float | None = Field(default=None, gt=0, lt=1)
     se: float | None = Field(default=None, gt=0)
 
+    def _settings(self) -> tuple[str, ...]:
+        described = type(self).model_fields["method"].description or ""
+        return (described[:1].lower() + described[1:].rstrip("."),)
+
+    def _stop(self) -> str:
+        if self.se is None:
+            return super()._stop()
+        return f"a track ends at a standard error of {self.se:g} or after {self.trials} trials"
+
     def problems(self, levels: Levels) -> Mapping[str, str]:
         return {**super().problems(levels), **find_target_problem(self, self.share)}
 

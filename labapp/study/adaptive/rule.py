@@ -150,6 +150,19 @@ class Rule(Strict):
         return None
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Its name and its settings, in parts that a report translates."""
+        return self.method, *self._settings(), self._stop()
+
+    def _settings(self) -> tuple[str, ...]:
+        """By which the next level is chosen."""
+        return ()
+
+    def _stop(self) -> str:
+        """When a track ends."""
+        return f"a track ends after {self.trials} trials"
+
+    @property
     def estimator(self) -> str:
         """How the threshold is estimated: `fit`, `reversals` or `posterior`; empty without one."""
         return ""

@@ -167,6 +167,15 @@ class TaskStages(Strict):
         """Ids or folders of the stimulus sets it shows, with variables in them."""
         return ()
 
+    def remarks(self) -> Iterator[tuple[Path_, str]]:
+        """What will not be as it is written, by key: a study can be run so."""
+        return iter(())
+
+    @property
+    def unfilled(self) -> frozenset[str]:
+        """The names in braces that its task fills in in texts, though not in these stages."""
+        return frozenset()
+
     @property
     def stages(self) -> int:
         """How many stages a participant goes through."""

@@ -279,6 +279,11 @@ class SingleDimensionStages(AdaptiveStages, RepresentationStages):
         return self
 
     @property
+    def unfilled(self) -> frozenset[str]:
+        """A rule asks each dial as often as it needs: a text that says how often is refused."""
+        return frozenset() if self.adaptive is None else frozenset({"times"})
+
+    @property
     def plannable(self) -> bool:
         return self.adaptive is None
 

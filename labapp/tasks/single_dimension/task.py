@@ -119,9 +119,8 @@ class SingleDimension(TaskType[SingleDimensionPart | ExamplePart]):
                 yield from planning.practice(planner, item, scope)
             case SingleDimensionStages():
                 make = partial(planning.stage, planner, item)
-                # A rule asks each dial as often as it needs: a text that says how often is refused.
                 times = {"times": str(item.questions_per_dimension)}
-                told = times if item.adaptive is None else {}
+                told = {} if times.keys() & item.unfilled else times
                 yield from stages_of_models(item, scope, place, planner, make, lambda part: told)
 
     def machine(

@@ -14,6 +14,8 @@ LABELS = {
     "with": "With hint",
     "without": "Without hint",
     "seq.seq": "Ease",
+    "vae": "Variational",
+    "understood": "Felt understanding",
 }
 
 
@@ -34,6 +36,11 @@ LABELS = {
         ("my_completion_rate", "my_completion_rate"),
         ("seq.seq, in 1-7", "Ease, in 1-7"),
         ("with\nsinelines/ae", "With hint\nAutoencoder"),
+        ("sinelines/vae", "sinelines/vae"),
+        ("sinelines/\nvae", "sinelines/\nvae"),
+        ("sinelines/\nae", "Autoencoder"),
+        ("vae / sinelines/ae", "Variational / Autoencoder"),
+        ("experience.understood by hint", "Felt understanding by Hint"),
     ],
 )
 def test_a_text_with_labels(text: str, shown: str) -> None:

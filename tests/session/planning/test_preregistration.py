@@ -133,7 +133,7 @@ def test_the_forms_say_who_meets_what_and_by_which_rules(tmp_path: Path) -> None
         for fact in (
             "* text extra.md: only where hint is with",
             "* item trust.wary: asked only where hint is with",
-            "Items that check attention:",
+            "Checks of attention and comprehension:",
             "check_1, passed by 2",
             "solved from an alignment of 90 % on (alignment by the distance ",
             "can be skipped ",

@@ -9,6 +9,7 @@ from math import comb, exp, log
 import numpy as np
 import pytest
 
+from labapp.base.report.page import say, speaking
 from labapp.study.adaptive.counting import Criterion, Steps, UpDown, WeightedUpDown
 from labapp.study.adaptive.posterior import (
     Belief,
@@ -19,6 +20,7 @@ from labapp.study.adaptive.posterior import (
     probability,
 )
 from labapp.study.adaptive.rule import Levels, Progress, Rule
+from tests.analysis.test_report_language import german_for_nobody
 
 LEVELS = Levels(tuple(float(value) for value in np.geomspace(2, 80, 25)), "log")
 THRESHOLD, SLOPE = log(14.0), 4.0
@@ -48,6 +50,56 @@ def answered(rule: Rule, answers: str, start: int = 12) -> Progress:
 
 def up_down(**declared: object) -> UpDown:
     return UpDown.model_validate({"method": "up-down", "start": 40, "trials": 60, **declared})
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (
+            up_down(steps=[2, 1], reversals=6),
+            (
+                "up-down; 2 right answers in a row make it harder; a wrong answer makes it easier; "
+                "step size in levels: 2 → 1, changing after each reversal; "
+                "a track ends after 6 reversals or 60 trials"
+            ),
+        ),
+        (
+            up_down(down=1),
+            (
+                "up-down; each right answer makes it harder; a wrong answer makes it easier; "
+                "step size in levels: 1; a track ends after 60 trials"
+            ),
+        ),
+        (
+            WeightedUpDown(method="weighted-up-down", start=40, trials=9),
+            (
+                "weighted-up-down; steps of a right answer to a harder level: 1; steps of a wrong "
+                "answer to an easier level: 3; step size in levels: 1; a track ends after 9 trials"
+            ),
+        ),
+        (
+            Criterion(method="criterion", trials=30, right=8, of=10),
+            (
+                "criterion; the same level until 8 of the last 10 answers are right; "
+                "a track ends after 30 trials"
+            ),
+        ),
+        (
+            Psi(method="psi", trials=30, se=0.1),
+            (
+                "psi; the level whose answer should say most about threshold and slope; "
+                "a track ends at a standard error of 0.1 or after 30 trials"
+            ),
+        ),
+    ],
+)
+def test_the_settings_of_a_rule_in_words_and_in_german(rule: Rule, words: str) -> None:
+    assert "; ".join(rule.words) == words
+    spoken = german_for_nobody()
+    with speaking(spoken):
+        german = [say(part) for part in rule.words[1:]]
+    assert not spoken.missing
+    assert not set(german) & set(rule.words)
 
 
 def test_levitt_table_1_by_hand() -> None:

@@ -52,9 +52,13 @@ class SliderView(ItemView):
             low_end, high_end = (
                 controls.make_label(text, "secondary", wrap=True) for text in (ends.low, ends.high)
             )
-            high_end.setAlignment(Qt.AlignmentFlag.AlignRight)
+            low_end.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+            high_end.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
             below = controls.row(None, theme.SPACE_XL)
             controls.fill(right, controls.fill(below, (low_end, 1), (high_end, 1)))
+        # All of it stays together, also where a picture beside it leaves more room.
+        right.insertStretch(0, 1)
+        right.addStretch(1)
         self.row_layout.addLayout(right, 1)
         self.show_value(None)
 
