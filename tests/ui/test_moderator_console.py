@@ -184,7 +184,7 @@ def test_silence_asks_for_a_prompt_and_f8_records_it(desk: Desk, qtbot: QtBot) -
     desk.level = replace(SILENT)
     desk.wait(20)
     assert voice.headline.text() == "Silent for 18 s"
-    assert voice.prompt.text() == "Say: “Please keep talking”\nPress F8 to record that you said it"
+    assert voice.prompt.text() == "Say: “Please keep talking”\nThen press F8"
     assert voice.prompt.isVisible()
     qtbot.keyClick(desk.console.notes.input, Qt.Key.Key_F8)
     assert desk.room.last("prompt.given") == {"text": "Please keep talking"}

@@ -97,6 +97,7 @@ def replay(folder: Path) -> Iterator[QWidget]:
 def documentation(folder: Path) -> Iterator[QWidget]:
     first = folder / "index.md"
     first.write_text("# Documentation\n\nA page.\n", encoding="utf-8")
+    (folder / "keywords.yaml").write_text("{}", encoding="utf-8")
     window = DocumentationWindow(first)
     yield window
     window.close()

@@ -217,7 +217,13 @@ class Screen(Shown):
 
     def text_view(self) -> MarkdownView:
         """A text of the study, with its pictures and sounds."""
-        return MarkdownView(self.session.study_picture, self.sound_of_text)
+        view = MarkdownView(self.session.study_picture, self.sound_of_text)
+        view.left.connect(self._focus_content, Qt.ConnectionType.QueuedConnection)
+        return view
+
+    def _focus_content(self) -> None:
+        self.wish = "content"
+        self.altered.emit()
 
     def sound_of_text(self, name: str, alt: str, width: int | None = None) -> SoundBar | None:
         """What plays a sound or video of a text; None for what is neither. width: of a video."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
     QImage,
@@ -63,7 +63,10 @@ def no_sound(name: str, alt: str, width: int | None) -> SoundBar | None:
 
 class MarkdownView(QTextBrowser):
     """As high as its text where there is room; else it scrolls, and then Tab reaches it. What plays
-    a sound lies over the room that the text leaves for it."""
+    a sound lies over the room that the text leaves for it. left: it no longer scrolls, and gave up
+    the focus."""
+
+    left = Signal()
 
     def __init__(
         self,
@@ -267,5 +270,6 @@ class MarkdownView(QTextBrowser):
                 bar.ScrollBarAsNeeded if scrolls else bar.ScrollBarAlwaysOff
             )
             self.setFocusPolicy(focus.StrongFocus if scrolls else focus.NoFocus)
-            if not scrolls:
+            if not scrolls and self.hasFocus():
                 self.clearFocus()  # its ring would stay
+                self.left.emit()
