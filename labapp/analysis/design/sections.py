@@ -419,7 +419,8 @@ def _remark(remark: str) -> str:
     told = []
     for effect in remark.removeprefix(begin).strip("()").split("), ("):
         slope, _, of = effect.partition(" | ")
-        of = " × ".join(name_factor(plain_name(name)) for name in of.split(":"))
+        names = (name_factor(plain_name(name)) for name in of.split(":"))
+        of = " × ".join(say(name) if name == "participant" else name for name in names)
         told.append(sentence("design.effect", slope="" if slope == "1" else slope, of=of))
     joined = "; ".join(told)
     return say(f"{_REMOVED}{joined}") if begin == _REMOVED else joined
