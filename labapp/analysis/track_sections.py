@@ -213,7 +213,9 @@ def average(
     if scale == "log" and not logarithms:
         means = np.exp(means)
     elif logarithms and scale != "log":
-        means = np.log(means)
+        means = np.log(means[means > 0])  # a logarithm of the others does not exist
+        if not len(means):
+            return None, None, None
     middle = float(means.mean())
     back = np.exp if logarithms else float
     if len(means) < 2:

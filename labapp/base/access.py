@@ -88,7 +88,12 @@ def own_folder(path: Path, *, exist_ok: bool = True) -> None:
     if path.parent.is_file():  # else it would be told of the folder that it exists
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
     make_above(path)
-    path.mkdir(mode=0o700, exist_ok=exist_ok)
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError:
+        if not exist_ok:
+            raise
+        return  # another process made it at this moment, and may begin to use it
     _made.append(path.absolute())
     if (number := group()) is not None:
         os.chown(path, -1, number)

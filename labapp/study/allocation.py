@@ -446,7 +446,7 @@ def count_listed(study: Study) -> int:
         rounds: dict[frozenset[object], list[tuple[Item, Scope]]] = {}
         for item, scope in unroll(study.flow, place.scope, place.turns):
             rounds.setdefault(frozenset(scope.items()), []).append((item, scope))
-        most = max(most, *(len(models_of(each)) for each in rounds.values()))
+        most = max([most, *(len(models_of(each)) for each in rounds.values())])
     return most
 
 

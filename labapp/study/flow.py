@@ -124,13 +124,12 @@ class Interruption(Strict):
             raise ValueError("'first' needs 'every'; the rounds of 'times' are drawn at random")
         return self
 
-    def after(self, rounds: int, random: np.random.Generator | None = None) -> frozenset[int]:
-        """The rounds after which it comes, from 1. random: without it some of those that can be
-        drawn."""
+    def after(self, rounds: int, random: np.random.Generator) -> frozenset[int]:
+        """The rounds after which it comes, from 1."""
         between = range(1, rounds)
         if self.times is None:
             return frozenset(between[(self.first or self.every or 1) - 1 :: self.every])
-        drawn = between if random is None else random.permutation(len(between)) + 1
+        drawn = random.permutation(len(between)) + 1
         return frozenset(int(number) for number in drawn[: self.times])
 
 
@@ -156,9 +155,7 @@ class EachItem(Item):
     def interrupts(self) -> tuple[Item, ...]:
         return () if self.interrupt is None else self.interrupt.flow
 
-    def interrupted_after(
-        self, rounds: int, random: np.random.Generator | None = None
-    ) -> frozenset[int]:
+    def interrupted_after(self, rounds: int, random: np.random.Generator) -> frozenset[int]:
         return frozenset() if self.interrupt is None else self.interrupt.after(rounds, random)
 
     def interruption_faults(self, rounds: int) -> Iterator[tuple[Path_, str]]:
@@ -244,7 +241,9 @@ def unroll(
     ----------
     scope : the variables that hold in the whole flow.
     turns : by what `each` goes through, its values in the participant's order.
-    random : draws the rounds after which random interruptions come, see `Interruption`.
+    random : draws the rounds after which random interruptions come, see `Interruption`. Without it,
+        each round is followed by what may follow it in the order of some participant: for checks of
+        all that can be met.
     """
     for item in flow:
         if settle(item.only_if, scope) is False:
@@ -253,8 +252,8 @@ def unroll(
             yield item, scope
             continue
         rounds = turns.get(item.goes_through() or "", ())
-        interrupted = item.interrupted_after(len(rounds), random)
+        interrupted = None if random is None else item.interrupted_after(len(rounds), random)
         for number, turn in enumerate(rounds, start=1):
             yield from unroll(repeated, scope | turn, turns, random)
-            if number in interrupted:
+            if interrupted is None or number in interrupted:
                 yield from unroll(item.interrupts(), scope | turn, turns, random)

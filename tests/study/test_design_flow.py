@@ -227,3 +227,18 @@ flow:
 """
     with pytest.raises(StudyError, match=r"line 8, .*inside another `each: condition`"):
         loading.load(write(tmp_path, text))
+
+
+def test_a_session_in_which_nothing_is_met_is_no_error_of_the_check(tmp_path: Path) -> None:
+    text = """\
+id: own
+title: Own
+version: 1
+design:
+  between: {hint: [with, without]}
+  sessions: [pre, post]
+flow:
+- stages: {task: reconstruction, models: [sinelines/gt], trials: 1}
+  only_if: {session: post}
+"""
+    notices(check(write(tmp_path, text)))

@@ -148,3 +148,19 @@ def test_the_declaration_says_what_comes_between_rounds_and_when(
         assert told.startswith(begin)
         assert "TLX" in told
         assert ("after" in told) is (language == "en"), told
+
+
+def test_whatever_may_come_after_a_round_is_looked_up_for_every_order(tmp_path: Path) -> None:
+    flow = STUDY.replace("- questionnaire: nasa-tlx", "- text: pause-{scene}.md").replace(
+        "  within:", "  order: latin-square\n  within:"
+    )
+    path = write(tmp_path, "every: 2", flow)
+    with pytest.raises(StudyError, match="pause-") as caught:
+        loading.load(path)
+    assert all(f"pause-{scene}.md" in str(caught.value) for scene in "abcdef")
+    for scene in "abcdef":
+        (tmp_path / f"pause-{scene}.md").write_text("# A pause\n\nRest a little.\n", "utf-8")
+    sessions = simulate_study(str(path), 6, "random", tmp_path / "sessions")
+    for session in sessions:  # in each order a text that its copy of the study has
+        assert verify(session).ok, verify(session).problems
+        assert len([*session.glob("study/pause-*.md")]) == 6

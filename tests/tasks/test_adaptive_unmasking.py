@@ -264,6 +264,13 @@ def test_adaptive_sessions_are_simulated_verified_and_analysed(
     assert value == pytest.approx(about["threshold"].mean()), "as in the analysis of stages"
     geometric, _, _ = average([*about.groupby("participant")], "log", logarithms=True)
     assert geometric == pytest.approx(np.exp(np.log(about["threshold"]).mean()))
+    below = about.assign(threshold=[-1.0, 4.0])
+    positive, *_ = average([*below.groupby("participant")], "linear", logarithms=True)
+    assert positive == pytest.approx(4.0), "a logarithm of the other one does not exist"
+    none = average(
+        [*about.assign(threshold=-1.0).groupby("participant")], "linear", logarithms=True
+    )
+    assert none == (None, None, None)
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
     assert "Schwellen adaptiver Abschnitte" in page
     assert "durch Anpassung einer psychometrischen Funktion" in page

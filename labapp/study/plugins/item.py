@@ -91,11 +91,9 @@ class Item(Strict):
         """The items that are shown between two of its rounds."""
         return ()
 
-    def interrupted_after(
-        self, rounds: int, random: np.random.Generator | None = None
-    ) -> frozenset[int]:
-        """The rounds, from 1, after which these are shown. random: draws them where they are drawn;
-        without it some of those that can be drawn."""
+    def interrupted_after(self, rounds: int, random: np.random.Generator) -> frozenset[int]:
+        """The rounds, from 1, after which these are shown. random: draws them where they are
+        drawn."""
         return frozenset()
 
     def interruption_faults(self, rounds: int) -> Iterator[tuple[Path_, str]]:

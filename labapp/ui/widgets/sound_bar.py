@@ -145,6 +145,9 @@ class SoundBar(QWidget):
         self.bar.setValue(round(1000 * at_s))
         if self.pictures is not None:
             self.pictures.show_at(at_s)
+            if self.pictures.failed and not self._problem:
+                self._problem = words("sound_problem")
+                announce(self, self._problem)
         length = self._length(at_s)
         self.time.setText(length)
         self.bar.setAccessibleDescription(length)

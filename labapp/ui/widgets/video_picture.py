@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from labapp.base.errors import VideoError
 from labapp.coding.videos.decoding import OpenedVideo, Picture
 from labapp.study import media
 from labapp.ui.widgets.study_picture import SizedPicture
@@ -36,12 +37,16 @@ class VideoPicture(SizedPicture, QWidget):
         self._video: OpenedVideo | None = None
         self._at_s = 0.0
         self._picture: Picture | None = None
+        self._good = (0.0, 0.0)  # the times of the video at which the picture is the right one
         self._room = (0, 0)
+        self._ends_s = sound.seconds
+        self.failed = False
+        """Whether the video could not be decoded on its way; it is not tried again."""
 
     def show_at(self, at_s: float) -> None:
         """Show the picture of a time of the video, in s."""
         self._at_s = at_s
-        if self._picture is None or not self._picture.begins_s <= at_s < self._picture.ends_s:
+        if self._picture is None or not self._good[0] <= at_s < self._good[1]:
             self.update()
 
     def close_video(self) -> None:
@@ -51,11 +56,22 @@ class VideoPicture(SizedPicture, QWidget):
 
     def _decode(self, room: tuple[int, int]) -> Picture | None:
         shown, at_s = self._picture, self._at_s
-        if shown is None or room != self._room or not shown.begins_s <= at_s < shown.ends_s:
+        if self.failed or (
+            shown is not None and room == self._room and self._good[0] <= at_s < self._good[1]
+        ):
+            return shown
+        try:
             if self._video is None:
                 self._video = self._opened.enter_context(media.open_video(self._content))
             self._room = room
             self._picture = self._video.picture_at(at_s, room) or shown
+        except VideoError:
+            self.failed = True
+            return shown
+        if self._picture is not None:
+            # The first may begin after the sound, and the last stays to the end.
+            begins_s, ends_s = self._picture.begins_s, self._picture.ends_s
+            self._good = min(begins_s, at_s), ends_s if at_s < ends_s else self._ends_s + 1
         return self._picture
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -224,3 +224,50 @@ def test_simulated_participants_watch_it(tmp_path: Path, film: bytes) -> None:
     rows = load_tables(sessions[0].parent).answers.query("item == 'loud'")
     assert list(rows["heard"]) == [True, True]
     assert (rows["first_s"] > SECONDS).all()
+
+
+def bar_of(path: Path, open_room: Any, open_window: Any) -> Any:
+    room = open_room(study=path)
+    window = open_window(room)
+    window.resize(1366, 768)
+    (bar,) = window.screen_shown.pages[0].sounds.values()
+    return room, bar
+
+
+def test_a_video_that_cannot_be_decoded_on_its_way_is_said_once(
+    tmp_path: Path, film: bytes, open_room: Any, open_window: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[float] = []
+
+    def refuse(video: Any, t_s: float, *_: Any) -> None:
+        tried.append(t_s)
+        raise VideoError("damaged")
+
+    monkeypatch.setattr(decoding.OpenedVideo, "picture_at", refuse)
+    room, bar = bar_of(write_study(tmp_path / "own", MEDIA, **{FILE: film}), open_room, open_window)
+    bar.pictures.grab()
+    QTest.qWait(100)
+    bar.pictures.grab()
+    assert len(tried) == 1
+    assert "cannot be played" in bar.note.text()
+    room.session.close("over")
+
+
+def test_the_first_and_the_last_picture_are_decoded_once(
+    tmp_path: Path, film: bytes, open_room: Any, open_window: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pictures may begin after the sound, and the last one stays until the video is over."""
+    asked: list[float] = []
+
+    def give(video: Any, t_s: float, *_: Any) -> decoding.Picture:
+        asked.append(t_s)
+        return decoding.Picture(0.2, 0.3, np.zeros((180, 320, 3), np.uint8))
+
+    monkeypatch.setattr(decoding.OpenedVideo, "picture_at", give)
+    room, bar = bar_of(write_study(tmp_path / "own", MEDIA, **{FILE: film}), open_room, open_window)
+    for at_s, calls in ((0.0, 1), (0.1, 1), (0.25, 1), (1.0, 2), (1.5, 2), (SECONDS, 2)):
+        for _ in range(3):
+            bar.pictures.show_at(at_s)
+            bar.pictures.grab()
+        assert len(asked) == calls, at_s
+    room.session.close("over")
