@@ -236,6 +236,7 @@ title: Own
 version: 1
 design:
   between: {hint: [with, without]}
+  by_moderator: [hint]
   sessions: [pre, post]
 flow:
 - stages: {task: reconstruction, models: [sinelines/gt], trials: 1}
