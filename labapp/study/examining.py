@@ -405,6 +405,8 @@ class _Reader:
         own = self.path.parent / instead
         if template in (*self.words, *self.shipped) or not reading.exists(asset(name)):
             return False
+        if find_misnamed(self.path.parent, name):  # it is there, but still in the cloud
+            return False
         if not reading.exists(own):
             return True
         known = asset(instead)

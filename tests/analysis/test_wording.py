@@ -7,7 +7,7 @@ import json
 import pytest
 
 from labapp.analysis import wording
-from labapp.base.report.labels import Worded, labelling
+from labapp.base.report.labels import Labels, Worded, labelling
 from labapp.base.report.page import Translation, speaking
 from labapp.study.design import ExcludeRule
 from labapp.study.quotas import Quota
@@ -90,6 +90,13 @@ def test_a_quota_in_words() -> None:
     with labelling({"experts": "Experts", "people.used": "Prior use"}, items=ITEMS):
         assert wording.describe_quota("experts", quota) == ("Experts", "Prior use: Often")
         assert wording.describe_quota("old", quota) == ("", "Prior use: Often")
+
+
+def test_a_bare_name_that_two_questionnaires_have_takes_the_label_of_neither() -> None:
+    items = {"a.x": Worded("One"), "b.x": Worded("Other")}
+    made = Labels({"a.x": "Label"}, {}, items, ())
+    assert made.of_item("x") == ("", Worded())
+    assert made.of_item("a.x") == ("Label", Worded("One"))
 
 
 def test_an_answer_is_listed_with_the_words_of_its_item() -> None:

@@ -89,7 +89,8 @@ class Labels:
         known = (each for each in self._items if "." in each)
         called = [each for each in known if each == name or each.endswith(f".{name}")]
         worded = self._items[called[0]] if len(called) == 1 else Worded()
-        names = (each for each in (name, *called, own) if each in self._labels)
+        whose = called if len(called) == 1 else ()  # of two questionnaires it is neither's
+        names = (each for each in (name, *whose, own) if each in self._labels)
         label = self._labels.get(next(names, ""), "")
         return label, worded
 
