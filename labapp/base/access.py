@@ -91,7 +91,7 @@ def own_folder(path: Path, *, exist_ok: bool = True) -> None:
     try:
         path.mkdir(mode=0o700)
     except FileExistsError:
-        if not exist_ok:
+        if not (exist_ok and path.is_dir()):
             raise
         return  # another process made it at this moment, and may begin to use it
     _made.append(path.absolute())
