@@ -81,7 +81,7 @@ class Room:
         self.put += 1
         self.now = 10**9 + spoken + late_ms * 10**6
         self.player.put(wire.Sound(spoken, RATE, sound * FRAMES))
-        chosen, before = self._chosen.get(timeout=10)
+        chosen, before = self._chosen.get(timeout=60)
         wait_for(lambda: not chosen or len(self.speaker.samples) > before)
         return chosen
 
@@ -102,7 +102,7 @@ class Room:
 
 
 def wait_for(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.001)
