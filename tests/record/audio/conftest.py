@@ -16,7 +16,7 @@ __all__ = ["microphone", "sound_server"]
 def no_thread_left() -> Iterator[None]:
     """Every thread of the recording ends with it."""
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while left := [t.name for t in threading.enumerate() if t.name.startswith("labapp-sound")]:
         assert time.monotonic() < deadline, f"left running: {left}"
         time.sleep(0.02)

@@ -32,7 +32,7 @@ def playing(folder: Path) -> Iterator[Player]:
     sound = SessionSound(open_record(folder))
     player = Player(sound)
     try:
-        until(lambda: player.sounding, 15.0)
+        until(lambda: player.sounding)
         time.sleep(2.5)  # what PulseAudio says of its delay is wrong at first
         yield player
     finally:
@@ -121,7 +121,7 @@ def test_the_sound_server_goes_while_it_plays(clicks: Path, microphone: VirtualM
         time.sleep(0.5)
         before = player.heard_ns()
         microphone.stop()
-        until(lambda: player.heard_ns() > 0 and not player.sounding, 10.0)
+        until(lambda: player.heard_ns() > 0 and not player.sounding)
         assert player.problem
         assert player.playing
-        until(lambda: player.heard_ns() > before + 2 * NS, 10.0)
+        until(lambda: player.heard_ns() > before + 2 * NS)

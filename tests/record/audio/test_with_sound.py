@@ -224,10 +224,14 @@ def test_the_probe_notices_that_the_microphone_goes(microphone: VirtualMicrophon
 
 
 def test_the_doctor_hears_what_it_plays(microphone: VirtualMicrophone) -> None:
-    check = loopback(choose())
-    assert check.heard
+    for _ in range(5):  # on a busy machine the tone breaks off: it is softer then, never louder
+        check = loopback(choose())
+        assert check.heard
+        assert check.tone_dbfs < -19.0
+        assert check.before_dbfs == -100.0
+        if check.tone_dbfs > -21.0:
+            break
     assert check.tone_dbfs == pytest.approx(-20.0, abs=1.0)
-    assert check.before_dbfs == -100.0
 
 
 def test_a_short_test_recording(microphone: VirtualMicrophone) -> None:
