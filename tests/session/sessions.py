@@ -34,7 +34,7 @@ def surroundings(tmp_path: Path, **changes: Any) -> SessionDependencies:
         "warmed": (),
         "make_scheduler": virtual,
         "private": tmp_path / "private",
-        "commit_timeout_s": 5.0,
+        "commit_timeout_s": 60.0,
     }
     return SessionDependencies(**(values | changes))
 
@@ -53,7 +53,7 @@ def virtual_session(
         Decoders().dependencies(loaded, label, cells, None, tmp_path / "private"),
         make_scheduler=lambda of: scheduler,
         fsync_on_commit=False,
-        commit_timeout_s=5.0,
+        commit_timeout_s=60.0,
         decode_at_once=True,
         keeps_pictures=True,
     )
