@@ -33,6 +33,7 @@ from labapp.record.events.voice import (
     AudioStopped,
 )
 from labapp.record.journal.layout import FolderTree
+from tests.helpers.waiting import wait_for
 from tests.helpers.wavs import read_wav_info
 from tests.record.audio.fakes import Told
 from tests.sound import VirtualMicrophone, say
@@ -198,15 +199,10 @@ def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
     hiss = tmp_path / "hiss.wav"
     soundfile.write(hiss, np.random.default_rng(1).normal(0, 1e-3, 4 * 48000), 48000)
     with closing(MicrophoneProbe(choose(), silent_after_s=1.0)) as probe:
-        deadline = time.monotonic() + 15
-        while probe.level().state != "zeros":
-            assert time.monotonic() < deadline, probe.level()
-            time.sleep(0.02)
+        wait_for(lambda: probe.level().state == "zeros", about=probe.level)
         player = subprocess.Popen(["paplay", "--device=speaker", str(hiss)])
         try:
-            while probe.level().state != "silent":
-                assert time.monotonic() < deadline, probe.level()
-                time.sleep(0.02)
+            wait_for(lambda: probe.level().state == "silent", about=probe.level)
             assert -70 < probe.level().rms_dbfs < -50
         finally:
             player.terminate()
@@ -216,10 +212,7 @@ def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
 def test_the_probe_notices_that_the_microphone_goes(microphone: VirtualMicrophone) -> None:
     with closing(MicrophoneProbe(choose())) as probe:
         microphone.stop()
-        deadline = time.monotonic() + 15
-        while probe.level().state != "lost":
-            assert time.monotonic() < deadline, probe.level()
-            time.sleep(0.02)
+        wait_for(lambda: probe.level().state == "lost", about=probe.level)
         assert "no sound" in probe.level().problem
 
 

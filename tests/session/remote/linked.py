@@ -19,10 +19,10 @@ from labapp.session.remote import wire
 from labapp.session.remote.client import Link, LinkState
 from labapp.session.remote.following import FollowedSession
 from labapp.session.remote.host import RemoteHost
+from tests.helpers import waiting
 from tests.helpers.live import LoopScheduler
+from tests.helpers.waiting import PATIENCE_S
 from tests.session.sessions import opened
-
-PATIENCE_S = 60.0
 
 
 @contextmanager
@@ -149,10 +149,7 @@ class SharedSession:
 def wait_for_threads() -> None:
     """Every thread of a link ends with it."""
     names = {"remote-writer", "remote-reader", "remote-end", "remote-link"}
-    deadline = time.monotonic() + PATIENCE_S
-    while left := [t.name for t in threading.enumerate() if t.name in names]:
-        assert time.monotonic() < deadline, f"left running: {left}"
-        time.sleep(0.01)
+    waiting.wait_for_threads(lambda thread: thread.name in names)
 
 
 class Person:

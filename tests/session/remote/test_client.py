@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import socket
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,9 @@ from labapp.record.events.commands import AddNote
 from labapp.session.remote import client as linking
 from labapp.session.remote import wire
 from labapp.session.remote.client import DRIFT, Link, LinkState, SharedClock, _Over
+from tests.helpers.waiting import PATIENCE_S, wait_for
 from tests.session.remote.linked import Person, nobody
 from tests.session.remote.test_wire import ROW
-
-PATIENCE_S = 60.0
 
 
 class Time:
@@ -180,13 +177,6 @@ def test_events_come_once_and_in_order(tmp_path: Path) -> None:
     for wrong in (rows(5), rows(4, 6), rows(4, 4)):
         with pytest.raises(wire.WireError, match="missing"):
             link._take(wrong)
-
-
-def wait_for(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from labapp.session.runner import VirtualScheduler
 from labapp.session.simulation.driver import Driver
 from labapp.session.simulation.person import FAST
 from labapp.tasks.interview.events import AskQuestion, EndInterview
+from tests.helpers import waiting
 from tests.helpers.sample import sample
 from tests.session.remote.linked import Person, SharedSession
 from tests.session.sessions import virtual_session
@@ -37,12 +38,12 @@ STUDIES = ("quickstart", "gradcam-distinction-labels", "unmasking-faces", "mnist
 
 def wait_for(scheduler: VirtualScheduler, holds: Callable[[], bool]) -> None:
     """Real time passes, and what other threads post is done."""
-    deadline = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < deadline
+
+    def meanwhile() -> None:
         if scheduler.next_ns <= scheduler.clock.now_ns():
             scheduler.run(lambda: scheduler.next_ns > scheduler.clock.now_ns())
-        time.sleep(0.002)
+
+    waiting.wait_for(holds, meanwhile)
 
 
 @pytest.mark.parametrize("study", sample(list(STUDIES), ("quickstart",)))
