@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedModels, Profile, ReportedStudy
+from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.page import Html, count
 from labapp.papers.interactive_reconstruction import results, sections
 from labapp.papers.interactive_reconstruction.results import (
@@ -26,9 +27,6 @@ from labapp.papers.interactive_reconstruction.results import (
 )
 from labapp.papers.interactive_reconstruction.sections import Drawings
 from labapp.tasks.reconstruction.report.labels.sheet import PAPER
-
-if TYPE_CHECKING:
-    from labapp.base.report.drawing import ReportFigure
 
 DEFINITIONS = {
     "Difficulty (after the quiz)": "6 minus the answer to “Stage k was easy”, as in Table A.3 of "

@@ -4,16 +4,14 @@ counts from the left and y from the top, in percent of the picture's width and h
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
 from labapp.study.instruments.items import Compound, Item, PictureMedia, SomeWords
 from labapp.study.instruments.kinds.number import Number
 from labapp.study.instruments.kinds.written import Written
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Point = tuple[float, float]
 Stroke = tuple[Point, ...]
