@@ -20,12 +20,7 @@ from packaging.requirements import Requirement
 
 from labapp.base.access import usual_rights
 from labapp.base.errors import SetupError, UsageError
-from labapp.base.installation import (
-    module_command,
-    package_folder,
-    require,
-    start_command,
-)
+from labapp.base.installation import module_command, package_folder, require, start_command
 
 Say = Callable[[str], None]
 

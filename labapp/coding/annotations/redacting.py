@@ -372,9 +372,7 @@ def refuse_open(
             lock.acquire()
         except Timeout as error:
             raise SessionBusy(
-                f"The annotations of {session.name} are open in a window.",
-                safe=safe,
-                todo=todo,
+                f"The annotations of {session.name} are open in a window.", safe=safe, todo=todo
             ) from error
         except OSError:
             continue  # what cannot be locked is told when it is deleted

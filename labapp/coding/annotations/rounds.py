@@ -484,10 +484,7 @@ class CloseReport:
 
 
 def close(
-    study: Path,
-    raters: Sequence[str] = (),
-    to: Status = "locked",
-    only: Collection[str] = (),
+    study: Path, raters: Sequence[str] = (), to: Status = "locked", only: Collection[str] = ()
 ) -> CloseReport:
     """Say that independent coding is done; or lock what is done, so that nothing of it changes any
     more; or make a draft of what is done again. raters, only: all raters and all sessions where

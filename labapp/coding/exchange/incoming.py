@@ -154,10 +154,7 @@ def translate_arrival(arrival: Arrival, translation: Translation, participant: s
     if not annotations:
         spoken = sort_by_time(_apart(spoken, lost))
     return replace(
-        arrival,
-        utterances=spoken,
-        annotations=tuple(annotations),
-        lost=(*arrival.lost, *lost),
+        arrival, utterances=spoken, annotations=tuple(annotations), lost=(*arrival.lost, *lost)
     )
 
 
@@ -295,8 +292,7 @@ def clock_of(
         return session, Message("times_session_silent")
     if len(sounds) > 1:
         raise UsageError(
-            Message("time_of_none", name=name, n=len(sounds)),
-            todo=Message("time_say", known=known),
+            Message("time_of_none", name=name, n=len(sounds)), todo=Message("time_say", known=known)
         )
     only = sounds[0]
     return only, Message("times_file_only", file=only.name)

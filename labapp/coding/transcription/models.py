@@ -139,8 +139,7 @@ def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     """
     if engine != "auto" and engine not in ENGINES:
         raise UsageError(
-            f"There is no engine {engine!r}.",
-            todo=f"Allowed: auto, {', '.join(ENGINES)}.",
+            f"There is no engine {engine!r}.", todo=f"Allowed: auto, {', '.join(ENGINES)}."
         )
     name = _engine_of(path.expanduser())
     if engine not in ("auto", name):
@@ -237,8 +236,7 @@ def _engine_of(path: Path) -> EngineName:
         return _engine_of_folder(path)
     if not files.is_file(path):
         raise SpeechModelNotFound(
-            Message("model_none", path=str(path)),
-            todo=Message("speech_path", get=what_to_get()),
+            Message("model_none", path=str(path)), todo=Message("speech_path", get=what_to_get())
         )
     try:
         with files.open_file(path) as stream:

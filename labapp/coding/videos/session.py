@@ -345,8 +345,7 @@ def _status(file: Path) -> os.stat_result:
             return os.fstat(stream.fileno())
     except OSError as error:
         raise VideoError(
-            f"{file} cannot be read ({error.strerror or error}).",
-            todo="Name the video file.",
+            f"{file} cannot be read ({error.strerror or error}).", todo="Name the video file."
         ) from error
 
 

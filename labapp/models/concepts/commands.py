@@ -179,12 +179,7 @@ def build(
 
 
 def pool_of(
-    ready: Interventions,
-    beliefs: Float64,
-    split: ConceptSplit,
-    pixels: int,
-    *,
-    every: bool = False,
+    ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels: int, *, every: bool = False
 ) -> PicturePool:
     """All test pictures of a task, of which the clear ones may be chosen, or `every` one. Raises
     StimuliError: people can see nothing of it."""

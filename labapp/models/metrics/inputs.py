@@ -408,8 +408,7 @@ def in_coordinates(
     known = get_args(Coordinates)
     if coordinates not in known:
         raise MetricError(
-            f"There are no coordinates {coordinates!r}.",
-            todo=f"Use one of: {', '.join(known)}.",
+            f"There are no coordinates {coordinates!r}.", todo=f"Use one of: {', '.join(known)}."
         )
     if coordinates == "as given":
         return codes

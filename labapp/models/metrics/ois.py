@@ -285,14 +285,7 @@ class MapWeights:
     offset: Tensor
 
     def all(self) -> list[Tensor]:
-        return [
-            self.first,
-            self.first_bias,
-            self.second,
-            self.second_bias,
-            self.out,
-            self.offset,
-        ]
+        return [self.first, self.first_bias, self.second, self.second_bias, self.out, self.offset]
 
 
 def initial_maps(

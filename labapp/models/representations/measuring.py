@@ -412,10 +412,7 @@ def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
 
 def _flatten_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
     """One name a number, in the order in which they are read."""
-    flat: dict[str, Any] = {
-        "error": numbers["mean"],
-        "error, z sampled": numbers["sampled"],
-    }
+    flat: dict[str, Any] = {"error": numbers["mean"], "error, z sampled": numbers["sampled"]}
     nll = numbers.get("nll", {})
     flat |= {"nll": nll.get("mean"), "nll, z sampled": nll.get("sampled")}
     measured = dict(numbers.get("disentanglement", {}))

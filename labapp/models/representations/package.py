@@ -203,11 +203,7 @@ def default_device() -> str:
 
 
 def load_package(
-    path_or_id: str | Path,
-    device: str | None = None,
-    threads: int = 1,
-    *,
-    root: Path | None = None,
+    path_or_id: str | Path, device: str | None = None, threads: int = 1, *, root: Path | None = None
 ) -> LoadedDecoder:
     """A decoder, checked and ready.
 

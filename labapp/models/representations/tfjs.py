@@ -266,11 +266,7 @@ def find(source: Path) -> PackagePaths:
 
 
 def _card(
-    architecture: str,
-    name: str,
-    model_id: str | None,
-    config: Config,
-    hashes: Mapping[str, str],
+    architecture: str, name: str, model_id: str | None, config: Config, hashes: Mapping[str, str]
 ) -> ModelCard:
     dataset = architecture.split("-", maxsplit=1)[0]
     shown = {"sinelines": "Sinelines", "dsprites": "dSprites", "mnist": "MNIST"}[dataset]

@@ -240,11 +240,7 @@ class Provenance:
 
 def save(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
     """Write the run's state; a crash in between leaves the last one. Raises ModelError."""
-    about = {
-        **asdict(provenance),
-        "iteration": run.iteration,
-        "seconds": round(run.seconds, 3),
-    }
+    about = {**asdict(provenance), "iteration": run.iteration, "seconds": round(run.seconds, 3)}
     content = safetensors.torch.save(run.tensors(), metadata={"run": json.dumps(about)})
     with files.writing(folder / FILE):
         folder.mkdir(parents=True, exist_ok=True)

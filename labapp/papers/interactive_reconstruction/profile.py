@@ -56,13 +56,7 @@ DEFINITIONS = {
         "Wald test of the models). All of it is in the table statistics."
     ),
 }
-DONE = (
-    "completion_rate",
-    "correctness_rate",
-    "response_time_s",
-    "slide_distance",
-    "error_auc_sum",
-)
+DONE = ("completion_rate", "correctness_rate", "response_time_s", "slide_distance", "error_auc_sum")
 """Metrics of what participants do: what a program answers to a questionnaire says nothing of what
 people would, and error AUC as a mean repeats the sum."""
 _DESIGNS = {

@@ -439,12 +439,7 @@ def _pairs_checked(result: GroupResults, names: dict[str, str]) -> Html:
     return table(["Metric", "Models", *normal, two_lines("By ranks", ranks)], rows)
 
 
-SYMBOLS = {
-    "partial eta squared": "partial η²",
-    "eta squared": "η²",
-    "d_z": "d_z",
-    "Hedges' g": "g",
-}
+SYMBOLS = {"partial eta squared": "partial η²", "eta squared": "η²", "d_z": "d_z", "Hedges' g": "g"}
 LETTERS = {
     "χ²": ("chi-square",),
     "F": ("ANOVA", "Forsythe"),

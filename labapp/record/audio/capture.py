@@ -147,9 +147,7 @@ class PortAudioInput:
             return
         raise AudioError(
             Message(
-                "microphone_not_opened",
-                name=repr(device.label),
-                problem=devices.in_words(problem),
+                "microphone_not_opened", name=repr(device.label), problem=devices.in_words(problem)
             ),
             safe="Nothing was recorded from it.",
             todo="Close other programs that use it, check that you are allowed to use it, or "

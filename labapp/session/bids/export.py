@@ -263,11 +263,7 @@ def _prepare_sessions(
             if videos and why:
                 _log.warning("The video of %s is left out: %s.", record.name, why)
             given = ExportedSession(
-                record,
-                instruments,
-                sounds and shared,
-                sounds and not shared,
-                () if why else videos,
+                record, instruments, sounds and shared, sounds and not shared, () if why else videos
             )
         yield given
 

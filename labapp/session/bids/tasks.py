@@ -384,9 +384,7 @@ def _status(record: Record) -> InclusionStatus:
     return fold_inclusion_status(told, withdrawn=withdrawn).decided(record.decision)
 
 
-def by_participant(
-    lines: Sequence[Mapping[str, object]],
-) -> dict[str, list[Mapping[str, object]]]:
+def by_participant(lines: Sequence[Mapping[str, object]]) -> dict[str, list[Mapping[str, object]]]:
     """Session lines by participant's label, each in the order they took place."""
     result: dict[str, list[Mapping[str, object]]] = {}
     for line in sorted(

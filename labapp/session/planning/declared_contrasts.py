@@ -315,13 +315,7 @@ def scale_of(contrast: Contrast, design: Design | None) -> tuple[float, int]:
 
 
 def power(
-    effect: float,
-    sizes: Sequence[int],
-    groups: int,
-    scale: float,
-    level: float,
-    *,
-    one_sided: bool,
+    effect: float, sizes: Sequence[int], groups: int, scale: float, level: float, *, one_sided: bool
 ) -> list[float]:
     """Of the t test, by the number of participants."""
     made = []

@@ -14,13 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from labapp.base.errors import LabappError
 from labapp.ui import theme

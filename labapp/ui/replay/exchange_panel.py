@@ -518,15 +518,9 @@ def taker_of(coding: Coding) -> Callable[[ImportPlan], None]:
 
     def take(plan: ImportPlan) -> None:
         if coding.status != "draft" and (plan.put or plan.removed):
-            raise AnnotationError(
-                tr("coding.done_already"),
-                todo=tr("exchange.press_go_on"),
-            )
+            raise AnnotationError(tr("coding.done_already"), todo=tr("exchange.press_go_on"))
         if plan.codebook.sha256 != coding.codebook.sha256 and plan.put:
-            raise AnnotationError(
-                tr("exchange.codebook_changed"),
-                todo=tr("exchange.open_again"),
-            )
+            raise AnnotationError(tr("exchange.codebook_changed"), todo=tr("exchange.open_again"))
         for which in coding.files.bring_in(plan):
             coding.drawn(which, frozenset())
         coding.refresh()

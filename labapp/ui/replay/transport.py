@@ -17,14 +17,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QKeyCombination, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QLabel,
-    QLineEdit,
-    QSplitter,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSplitter, QStackedWidget, QWidget
 
 from labapp.base import resources
 from labapp.base.documents import Located, Problem, make_document_error, parse_yaml

@@ -15,11 +15,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import ROUNDS
@@ -608,10 +604,7 @@ class SpeechPanel(QWidget):
         self.model = Combo(palette, tr("coding_page.speech_model"))
         self.file = Button(tr("coding_page.model_file"), "compact")
         self.folder = Button(tr("coding_page.model_folder"), "compact")
-        spoken, expected = (
-            tr("coding_page.language_hint"),
-            tr("coding_page.expected_words"),
-        )
+        spoken, expected = (tr("coding_page.language_hint"), tr("coding_page.expected_words"))
         self.language = bits.line_edit(spoken, tr("coding_page.study_language"), LONGEST)
         self.words = bits.line_edit(expected, expected, LONGEST)
         self.find_words = Button(tr("button.choose"), "compact")

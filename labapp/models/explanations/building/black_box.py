@@ -46,9 +46,7 @@ from labapp.models.explanations.building.sets import (
     TooFewPhotos,
     options,
 )
-from labapp.models.explanations.building.sets import (
-    select as select_photos,
-)
+from labapp.models.explanations.building.sets import select as select_photos
 from labapp.models.explanations.data import ids_of
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing.latents import Format, graph_of

@@ -119,8 +119,7 @@ def compute(
     if train is not None:
         if not metric.train:
             raise MetricError(
-                f"{metric.label} cannot be trained on separate rows.",
-                todo="Leave them out.",
+                f"{metric.label} cannot be trained on separate rows.", todo="Leave them out."
             )
         learnt, of_learnt = train
         taken = factors

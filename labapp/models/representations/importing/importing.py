@@ -391,8 +391,7 @@ def import_decoder(
             get_distance(distance)
         except ValueError as error:
             raise ModelError(
-                f"{distance!r} is not a distance. It must be {error}.",
-                todo="Correct --distance.",
+                f"{distance!r} is not a distance. It must be {error}.", todo="Correct --distance."
             ) from error
     rows = rows_of.read(latents)
     dials = rows_of.dials(rows, latents, limits)
@@ -548,11 +547,7 @@ def _graph(
 
 
 def _python(
-    function: str,
-    latents: Path,
-    space: LatentSpace,
-    trial: Float32,
-    shape: tuple[int, ...] | None,
+    function: str, latents: Path, space: LatentSpace, trial: Float32, shape: tuple[int, ...] | None
 ) -> _Opened:
     """A function of a package: a torch module becomes a graph, a function of latents stays one."""
     code = python_backend.locate(function)

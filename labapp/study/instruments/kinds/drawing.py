@@ -20,12 +20,7 @@ MOST_POINTS = 100
 """Points of a stroke: each change of the drawing is in the journal with all strokes."""
 _FINEST = 0.2
 """Percent of the picture by which a simplified stroke may differ from the hand's."""
-_NUMBERS = {
-    "left": "left edge",
-    "top": "top edge",
-    "right": "right edge",
-    "bottom": "bottom edge",
-}
+_NUMBERS = {"left": "left edge", "top": "top edge", "right": "right edge", "bottom": "bottom edge"}
 
 
 class Drawing(Compound):

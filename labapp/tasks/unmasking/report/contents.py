@@ -688,11 +688,7 @@ def fit_mixed_model(cells: AnnotationCells) -> tuple[pd.DataFrame, str]:
     x = np.log(np.array(cells.percents))
     there = np.unique(method)
     fixed = np.column_stack(
-        [
-            np.ones(method.size),
-            *(method == index for index in there[1:]),
-            (x - x.mean())[mask],
-        ]
+        [np.ones(method.size), *(method == index for index in there[1:]), (x - x.mean())[mask]]
     ).astype(np.float64)
     names = [INTERCEPT, *(cells.methods[index] for index in there[1:]), LOG_PERCENT]
     fitted = mixed_logistic.fit(cells.correct.astype(np.float64), fixed, [person, image])
