@@ -265,12 +265,6 @@ class UnitsFile(EditedFile):
         if self._units.speakers_by != self.by:
             self._do([(SPEAKERS, {"by": self.by})], [(SPEAKERS, {"by": self._units.speakers_by})])
 
-    def thaw(self) -> None:
-        """Let the units be changed again; nobody may have coded them. Raises AnnotationError."""
-        self._refuse_others("thaw the units")
-        if self.frozen:
-            self._append([(FROZEN, {"frozen": False, "by": self.by})])
-
     def _proposing(
         self, what: str, removed: Sequence[str], put: Sequence[Unit], reason: str
     ) -> tuple[Entry, Entry]:
