@@ -116,13 +116,8 @@ class KrippendorffAlpha:
 
 
 def alpha_for(ratings: Ratings, level: Level) -> KrippendorffAlpha:
-    """Alpha at a level, with the scale of these ratings.
-
-    Raises
-    ------
-    ValueError
-        Numbers are needed and the ratings are none, or a ratio is asked for of numbers below zero.
-    """
+    """Alpha at a level, with the scale of these ratings. Raises ValueError: numbers are needed and
+    the ratings are none, or a ratio is asked for of numbers below zero."""
     if level in ("nominal", "ordinal"):
         return KrippendorffAlpha(level)
     scale = tuple(float(value) for value in ratings.categories)
@@ -637,12 +632,8 @@ class RatingTable:
 
 
 def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficient:
-    """How far the raters of a table agree.
-
-    Raises
-    ------
-    AgreementError : a cell does not fit the level, or the measure knows no such level.
-    """
+    """How far the raters of a table agree. Raises AgreementError: a cell does not fit the level, or
+    the measure knows no such level."""
     if measure != "alpha" and level != "nominal":
         _refuse(
             table.path,
@@ -673,13 +664,10 @@ def read_table(path: Path) -> RatingTable:
     CSV with commas, semicolons or tabs, in UTF-8, UTF-16 or Windows' Western European. The first
     line names the columns. Wide, the first column is the unit, each other one a rater, an empty
     cell a missing rating; long, the columns are called unit, rater and code (or rating, value,
-    category, label). A nameless first column that counts the rows, as pandas writes it, is left
-    out where the next column is the unit.
-
-    Raises
-    ------
-    AgreementError : the file cannot be read or is no such table: it is empty, has rows of different
-        lengths, fewer than two raters, a rater or a unit twice, or no unit.
+    category, label). A nameless first column that counts the rows, as pandas writes it, is left out
+    where the next column is the unit. Raises AgreementError: the file cannot be read or is no such
+    table: it is empty, has rows of different lengths, fewer than two raters, a rater or a unit
+    twice, or no unit.
     """
     try:
         table = tables.read(_content(path))

@@ -110,12 +110,8 @@ def note_handed_out(
 
 
 def read_handed_out(study: Path) -> list[HandedOut]:
-    """What was handed out of a study, oldest first.
-
-    Raises
-    ------
-    AnnotationError : the list cannot be read, or a line of it is damaged.
-    """
+    """What was handed out of a study, oldest first. Raises AnnotationError: the list cannot be
+    read, or a line of it is damaged."""
     path = study / ANNOTATIONS / HANDED_OUT
     result = []
     for line in ledger.read(path).lines:

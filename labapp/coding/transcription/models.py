@@ -112,11 +112,7 @@ class SpeechModel:
 
     def sha256(self) -> str:
         """By which it can be told from another: of the file, or of all files' names and sums.
-
-        Raises
-        ------
-        TranscriptionError : it cannot be read.
-        """
+        Raises TranscriptionError: it cannot be read."""
         try:
             if files.is_file(self.path):
                 return hash_with_cache(self.path)
@@ -202,12 +198,8 @@ def speech_tools() -> SpeechTools:
 
 
 def own_model() -> SpeechModel:
-    """The only model in the folder for them.
-
-    Raises
-    ------
-    TranscriptionError : there is none or several, or its engine is not installed.
-    """
+    """The only model in the folder for them. Raises TranscriptionError: there is none or several,
+    or its engine is not installed."""
     models, folder = own_models(), speech_models()
     if not models:
         raise TranscriptionError(

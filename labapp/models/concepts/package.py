@@ -156,12 +156,8 @@ def write(
     test_codes: dict[str, Float32],
     intervention: dict[str, Float32],
 ) -> Path:
-    """Write a package, whole or not at all; the hashes are set here.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hashes are set here. Raises ModelError: `folder`
+    exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     contents = {WEIGHTS: files.pack_weights(weights), CODES: files.pack_arrays(test_codes)}
     hashes = {

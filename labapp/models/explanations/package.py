@@ -312,12 +312,8 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
 
 def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) -> Path:
-    """Write a package, whole or not at all; the hash of the weights is set here.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hash of the weights is set here. Raises ModelError:
+    `folder` exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     content = files.pack_weights(weights)
     card = card.model_copy(update={"weights_sha256": files.digest(content)})

@@ -421,10 +421,7 @@ def write_package(
 
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     if percentiles is None:

@@ -69,12 +69,8 @@ class Code:
 
 
 def locate(function: str) -> Code:
-    """The installed package of `package:function`, found without running any of it.
-
-    Raises
-    ------
-    ModelError : it is no such name, or there is no such package, or it belongs to Python.
-    """
+    """The installed package of `package:function`, found without running any of it. Raises
+    ModelError: it is no such name, or there is no such package, or it belongs to Python."""
     module, colon, name = function.partition(":")
     if not (colon and _is_dotted_name(module) and _is_dotted_name(name)):
         raise ModelError(

@@ -253,13 +253,9 @@ def clear(folder: Path) -> None:
 
 
 def restore(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
-    """Go on from the state in `folder`; without one, the run stays at its beginning.
-
-    Raises
-    ------
-    ModelError : the state there is damaged, or is of another recipe, or was made on another device
-        or number of threads, which round differently.
-    """
+    """Go on from the state in `folder`; without one, the run stays at its beginning. Raises
+    ModelError: the state there is damaged, or is of another recipe, or was made on another device
+    or number of threads, which round differently."""
     path = folder / FILE
     if not path.is_file():
         return

@@ -81,12 +81,8 @@ class ExportedSession:
 
     def annotations(self) -> SessionAnnotations:
         """The units, texts and marks of the session as they may leave the lab: no redacted word,
-        and of a de-identified session nothing that is withheld.
-
-        Raises
-        ------
-        AnnotationError : a file of them is damaged.
-        """
+        and of a de-identified session nothing that is withheld. Raises AnnotationError: a file of
+        them is damaged."""
         return leaving_annotations(self.record)
 
 

@@ -476,11 +476,7 @@ _EDITING = frozenset(
 
 def read_keys() -> KeyMap:
     """The shipped keys with those of the user's own file; without these where they are wrong.
-
-    Raises
-    ------
-    SetupError : the shipped file cannot be used.
-    """
+    Raises SetupError: the shipped file cannot be used."""
     shipped = resources.assets() / "replay" / FILE
     usual = _read(shipped, {})
     own = resources.settings_root() / FILE

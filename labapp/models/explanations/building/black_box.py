@@ -149,14 +149,9 @@ class BlackBox:
 def build(
     box: BlackBox, images: Path, spec: ScoredSpec, *, seed: int, progress: Progress
 ) -> BuiltSet:
-    """Build a set of pixel scores from pictures in folders that are called as the classes.
-
-    Raises
-    ------
-    ModelError : the classifier cannot be used.
-    DatasetError : the pictures cannot be read.
-    StimuliError : too few are predicted right, or wrong.
-    """
+    """Build a set of pixel scores from pictures in folders that are called as the classes. Raises
+    ModelError: the classifier cannot be used; DatasetError: the pictures cannot be read;
+    StimuliError: too few are predicted right, or wrong."""
     predict = box.predictor()
     shown, labels = pictures(box, images, progress)
     seen = average_blocks(shown, box.size)
