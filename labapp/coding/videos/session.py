@@ -152,8 +152,8 @@ def align_video(
     by: str = "",
     tell: Tell = lambda share, what: None,
 ) -> PlacedVideo:
-    """Place a video of a session again, by its sound or by hand; see `add_video`. Raises VideoError,
-    AnnotationError: as there; the place that it had stays."""
+    """Place a video of a session again, by its sound or by hand; see `add_video`. Raises
+    VideoError, AnnotationError: as there; the place that it had stays."""
     record = _record(session, by)
     placed = next((each for each in videos_of(record) if each.video.id == video_id), None)
     if placed is None:
