@@ -5,7 +5,7 @@ A question is stamped with the moment it is asked, so that what is said can be f
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -17,10 +17,12 @@ from labapp.ui import theme
 from labapp.ui.language import N_, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import PartPanel, SendCommand
-from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
 
 KEY_WIDTH, ASKED_WIDTH, LEAST_WORDS = 108, 76, 120
 RECORDED = N_("interview.recorded")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
@@ -15,11 +17,15 @@ from labapp.tasks.reconstruction.plan import ReconstructionPart
 from labapp.ui import theme
 from labapp.ui.language import number, tr
 from labapp.ui.moderator.mirror import Beside
-from labapp.ui.moderator.state.console import ConsoleState, Fold, WorkTime
+from labapp.ui.moderator.state.console import Fold, WorkTime
 from labapp.ui.moderator.timeline_view import Plot
-from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import brush, font
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
+
 
 HIGH_PX = 110
 SPANS_S = (15, 30, 60, 120, 180, 300, 600, 900, 1800, 3600, 7200)

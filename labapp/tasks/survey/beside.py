@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -12,10 +14,12 @@ from labapp.ui import theme
 from labapp.ui.language import tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import PartPanel, SendCommand
-from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Button
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
 
 
 class SurveyPanel(PartPanel):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -21,11 +21,14 @@ from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.mirror import Beside
-from labapp.ui.moderator.state.console import ConsoleState
-from labapp.ui.participant.view import SessionView
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.controls import Picture
 from labapp.ui.widgets.painting import draw_focus_ring, metrics, smooth, write_with
+
+if TYPE_CHECKING:
+    from labapp.ui.moderator.state.console import ConsoleState
+    from labapp.ui.participant.view import SessionView
+
 
 Mark = Literal["right", "wrong", "unsure", "current", "todo"]
 
