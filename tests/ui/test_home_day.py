@@ -102,7 +102,7 @@ def test_the_further_rows_hold_nothing_up(home: HomeController, study: Path, qtb
         text_of(home, BACKUP)
         == "No backup folder has been chosen, so there is only one copy of each finished session."
     )
-    qtbot.waitUntil(lambda: "turn off" in text_of(home, COMPUTER), timeout=10_000)
+    qtbot.waitUntil(lambda: "turn off" in text_of(home, COMPUTER))
     for key in (LENGTH, LOUDSPEAKER, BACKUP, COMPUTER, ITEMS):
         assert key not in checklist.NEEDED
 
@@ -167,7 +167,7 @@ def test_what_waits_is_said_and_copied_once_the_disk_is_back(
     home = open_home()
     ready = home.view.ready
     away = f"{disk} is not connected, and 2 sessions have no copy yet. Connect the disk."
-    qtbot.waitUntil(lambda: text_of(home, BACKUP) == away, timeout=10_000)
+    qtbot.waitUntil(lambda: text_of(home, BACKUP) == away)
     assert ready.rows[BACKUP].icon.state == "warn"
     assert ready.backup.text() == "Choose the folder…", "it may be connected elsewhere"
     disk.with_name("away").rename(disk)

@@ -26,7 +26,6 @@ from labapp.ui.moderator.others import LinkBar
 from labapp.ui.starting import RunOptions, open_new
 
 LEFT = Qt.MouseButton.LeftButton
-LONG_MS = 15_000
 
 
 class Lab:
@@ -59,7 +58,7 @@ class Lab:
         return self.opened.runner
 
     def wait(self, come: Callable[[], bool]) -> None:
-        self.qtbot.waitUntil(come, timeout=LONG_MS)
+        self.qtbot.waitUntil(come)
 
     def join(self, name: str, role: str, code: str = "") -> JoinController:
         """Somebody types address, name and code."""
