@@ -142,9 +142,11 @@ def test_a_finished_session_is_copied_by_itself(
     qtbot.mouseClick(ready.start_button, LEFT)
     assert home.session is not None
     path = home.session.opened.folder.path
-    home.session.opened.runner.send(Resume("moderator"), Source.MODERATOR)
+    runner = home.session.opened.runner
+    runner.send(Resume("moderator"), Source.MODERATOR)
     assert not home.backup.running
-    home.session.opened.runner.send(EndSession("tired"), Source.MODERATOR)
+    runner.send(EndSession("tired"), Source.MODERATOR)
+    qtbot.waitUntil(lambda: runner.finished)  # or there is no button to be done with it
     home.session.console.done_requested.emit()
     done = f"{disk} contains a copy of the finished session."
     qtbot.waitUntil(lambda: text_of(home, BACKUP) == done, timeout=60_000)
