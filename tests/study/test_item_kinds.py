@@ -273,7 +273,7 @@ def test_the_ends_of_a_slider_have_words_in_the_codebook() -> None:
     assert slider.answer_words() == {"0": "calm", "10": "excited"}
     described = slider.column("after stage 1").description
     assert described == "A (after stage 1; 0 = calm, 10 = excited; empty where nobody touched it)"
-    with pytest.raises(StudyError, match="ends"):
+    with pytest.raises(StudyError, match=r"ends\.high: missing"):
         item("kind: slider, ends: {low: calm}")
 
 
