@@ -189,6 +189,8 @@ class SoundBar(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
+        if event.spontaneous():  # a window that is minimised is still heard
+            return
         self._timer.stop()
         if self.pictures is not None:
             self.pictures.close_video()

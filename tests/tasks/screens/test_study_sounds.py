@@ -437,6 +437,24 @@ def test_a_sound_above_questions_is_played_there(
     assert ill_made(window) == []
 
 
+def test_a_sound_goes_on_where_its_window_is_minimised(
+    study: Path, open_room: Any, open_window: Any, qapp: QApplication
+) -> None:
+    window = open_window(open_room(study=study))
+    (bar,) = window.screen_shown.pages[0].sounds.values()
+    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    player = bar._player
+    window.showMinimized()
+    QTest.qWait(50)
+    assert window.isMinimized()
+    assert player.playing, "the session counts it as heard"
+    window.showNormal()
+    _wait(lambda: window.screen_shown.state.sounds["loud", ""].heard, qapp)
+    assert bar._player is player
+    window.hide()
+    assert bar._player is None
+
+
 def test_a_screen_reader_is_told_of_a_sound_only_what_changes(
     study: Path, open_room: Any, open_window: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
