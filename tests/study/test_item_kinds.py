@@ -196,6 +196,8 @@ MISTAKES = {
     f"kind: constant_sum, total: 0, {OPTIONS}": "total",
     f"kind: constant_sum, totals: 10, {OPTIONS}": "did you mean 'total'",
     "kind: dropdown, options: [{id: x, text: X}]": "options",
+    "kind: dropdown, options: [{id: x, text: X}, {id: y, text: Y, media: a.png}]": "not shown in",
+    "kind: matrix, points: 5, low: l, high: h, rows: [{id: r, text: R, media: a.png}]": "of rows",
     "kind: region, options: [{id: x, text: X, area: [0, 0, 1, 1]}, {id: y, text: Y, "
     "area: [0, 0, 1, 1]}]": "media: missing",
     "kind: region, media: a.png, options: [{id: x, text: X, area: [0.5, 0, 0.6, 1]}, "

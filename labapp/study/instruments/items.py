@@ -526,6 +526,9 @@ class Listed(Item):
         that are `alone` or described in one's own words stay at the end.
     """
 
+    pictured: ClassVar[bool] = True
+    """Whether its view shows pictures of its options or rows."""
+
     shuffle: bool = False
     _order: tuple[str, ...] = PrivateAttr(default=())
 

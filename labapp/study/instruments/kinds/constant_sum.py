@@ -3,7 +3,7 @@ the total, those that got nothing have 0."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -25,6 +25,7 @@ class ConstantSum(Compound, Listed):
     unit : the unit after each number.
     """
 
+    pictured: ClassVar[bool] = False
     kind: Literal["constant_sum"]
     text: SomeWords
     options: SomeOptions
