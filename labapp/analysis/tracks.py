@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+
 from labapp.analysis.column import INCLUDED, WHO, columns_in, of, text, whole
 from labapp.study.adaptive.counting import Steps
 from labapp.study.adaptive.tracks import FollowedTracks, PlannedTrack
 from labapp.study.plugins.part import TrialsPart
+
+
+def beyond(tracks: pd.DataFrame) -> pd.Series[bool]:
+    """Whether the threshold of each track lies beyond its levels: it was not measured."""
+    levels = tracks["threshold"].clip(tracks["lowest_level"], tracks["highest_level"])
+    within = np.isclose(tracks["threshold"], levels, rtol=1e-9, atol=0, equal_nan=True)
+    return pd.Series(~within, tracks.index)
 
 
 class TrackRecord:
@@ -109,8 +119,8 @@ TRACKS = of(
         number target [0-1]: share of right answers at the threshold
         text estimate: how the threshold is estimated: fit (of a psychometric function to all
             answers), reversals (mean of their midpoints) or posterior (its mean); empty without one
-        number threshold: the level at which so many answers are right; above the highest level so
-            many were right at none, and the number is extrapolated
+        number threshold: the level at which so many answers are right; beyond the lowest and the
+            highest level, the number is extrapolated by the fit
         number threshold_se: standard error of the threshold: of its natural logarithm, or of itself
             where the study declares a linear scale
         number threshold_low: lower end of the threshold's 95 % interval
