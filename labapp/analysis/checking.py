@@ -107,8 +107,8 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
         elif len(things := meant(name)) > 1:
             what = f"{name.rpartition('.')[2]!r} has several meanings: {' and '.join(things)}"
             todo = (
-                "Write the questionnaire, a dot and the name, in outcomes too, or give each of them "
-                "its own label."
+                "Write the questionnaire, a dot and the name, in outcomes too, or give each of "
+                "them its own label."
             )
         elif re.fullmatch(r"[-+\d.]+", name):
             what = f"{name} is a number, which would be replaced wherever it occurs"

@@ -52,7 +52,10 @@ version: 1
 source: Ours.
 items:
 - {id: effort, kind: slider, text: "How hard was it?", low: 0, high: 100}
-- {id: often, kind: choice, text: "How often?", options: [{id: rarely, text: Rarely}, {id: daily, text: Daily}]}
+- id: often
+  kind: choice
+  text: How often?
+  options: [{id: rarely, text: Rarely}, {id: daily, text: Daily}]
 """
 
 

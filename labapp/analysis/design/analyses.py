@@ -561,8 +561,8 @@ def _checks(
     """What the tests assume, the place in the order, and tests by ranks."""
     layout = data.layout
     if isinstance(complete, anova.Variance):
-        yield _check(inference.normality(complete.residuals()), NORMAL)
         whole = complete.wide
+        yield _check(inference.normality(complete.residuals(), whole.size), NORMAL)
         if layout.between:
             means = whole.values.mean(axis=1)
             cells = [tuple(row) for row in whole.groups]

@@ -103,6 +103,11 @@ class Wide:
     covariates: Floats
 
     @property
+    def size(self) -> float:
+        """The largest of the values."""
+        return float(np.nanmax(np.abs(self.values)))
+
+    @property
     def complete(self) -> Wide:
         """Those who have a value in every cell."""
         return self.of(np.asarray(np.isfinite(self.values).all(axis=1)))

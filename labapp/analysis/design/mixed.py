@@ -228,7 +228,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     if len(y) <= design.matrix.shape[1] + 1:
         return outcome(name, why=FEW)
     rest = y - design.matrix @ np.linalg.lstsq(design.matrix, y, rcond=None)[0]
-    if not varies(rest):
+    if not varies(rest, float(np.abs(y).max())):
         return outcome(name, why=SAME)
     sizes = [int(effect.codes.max()) + 1 for effect in effects]
     if len(effects) > 1 and sum(sizes) > MOST_EFFECTS:
