@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from labapp.analysis.column import INCLUDED, WHO, columns_in, of, text, whole
 from labapp.study.adaptive.counting import Steps
 from labapp.study.adaptive.tracks import FollowedTracks, PlannedTrack
 from labapp.study.plugins.part import TrialsPart
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def beyond(tracks: pd.DataFrame) -> pd.Series[bool]:
     """Whether the threshold of each track lies beyond its levels: it was not measured."""
-    levels = tracks["threshold"].clip(tracks["lowest_level"], tracks["highest_level"])
-    within = np.isclose(tracks["threshold"], levels, rtol=1e-9, atol=0, equal_nan=True)
-    return pd.Series(~within, tracks.index)
+    low, high = tracks["lowest_level"] * (1 - 1e-9), tracks["highest_level"] * (1 + 1e-9)
+    return tracks["threshold"].notna() & ~tracks["threshold"].between(low, high)
 
 
 class TrackRecord:
