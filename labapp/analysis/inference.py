@@ -389,9 +389,10 @@ class Effect:
 
 def standardise_effect(name: str, value: float, t: float, df: float, scale: float) -> Effect:
     """An effect with the interval of the noncentrality of its t; scale: a t times it is the effect.
-    Hedges' g has its correction for small samples here."""
-    small = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2) if df > 1 else 1.0
-    factor = small if name == HEDGES else 1.0
+    Hedges' g has its correction for small samples here, of more than one degree of freedom."""
+    factor = 1.0
+    if name == HEDGES:
+        factor = exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2)
     low, high = (None if end is None else factor * end * scale for end in t_interval(t, df))
     return Effect(name, factor * value, low, high)
 

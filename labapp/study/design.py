@@ -22,14 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from labapp.base.documents import (
-    MEASURE,
-    Language,
-    Path_,
-    Strict,
-    faults_at,
-    refuse_again,
-)
+from labapp.base.documents import MEASURE, Language, Path_, Strict, faults_at, refuse_again
 from labapp.study.conditions import RESERVED, Name, OrderByGroup
 from labapp.study.quotas import Quota
 from labapp.study.when import Condition, describe
@@ -396,8 +389,7 @@ class Missing(Strict):
     """What becomes of what is missing."""
 
     scale_items: ScaleItems | None = Field(
-        default=None,
-        description="How many items of a scale must be answered (default: all).",
+        default=None, description="How many items of a scale must be answered (default: all)."
     )
     skipped_trials: Literal["unsolved", "left_out"] = Field(
         default="unsolved",

@@ -165,11 +165,7 @@ class Preview:
     dependencies: of its session, for the simulated ones.
     """
 
-    def __init__(
-        self,
-        opened: OpenSession,
-        dependencies: SessionDependencies,
-    ) -> None:
+    def __init__(self, opened: OpenSession, dependencies: SessionDependencies) -> None:
         self.opened = opened
         self.runner = opened.runner
         self.bridge = Bridge(self.runner)

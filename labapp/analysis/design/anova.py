@@ -413,7 +413,9 @@ def _effects(
     between = any(not factor.within for factor in factors)
     value, df = estimate.value, estimate.df
     name = HEDGES if between else PAIRED
-    effect = standardise_effect(name, value / estimate.spread, t, df, estimate.scale)
+    effect = None
+    if not between or df > 1:
+        effect = standardise_effect(name, value / estimate.spread, t, df, estimate.scale)
     unit = estimate.spread if between else estimate.within_levels
     if not unit > 0:
         return effect, None

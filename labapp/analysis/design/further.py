@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,8 @@ the statistic, and none where that is 0."""
 BAYES, YUEN = "Bayes factor, BF10", "t of 20 % trimmed means"
 PERMUTED, ALIGNED = "permutation of t", "F of aligned ranks"
 TAILS = "p is twice the smaller tail"
+LARGEST = 1e300
+HUGE = "it is too large to be written as a number"
 NO_COVARIATES = "it is not defined with a covariate"
 ONE_BETWEEN = "with more than one factor between participants, they cannot be permuted freely"
 
@@ -103,7 +105,7 @@ def further_tests(
 def bayes_factor(
     t: float, df: float, n: float, width: float, direction: Direction = TWO_SIDED
 ) -> float:
-    """How much likelier a t is with an effect than without one.
+    """How much likelier a t is with an effect than without one; inf above `LARGEST`.
 
     Parameters
     ----------
@@ -123,6 +125,8 @@ def bayes_factor(
     fit = -0.5 * np.log(spread) - (df + 1) / 2 * np.log1p(t * t / (spread * df))
     log_factor = float(scipy.special.logsumexp(prior + fit)) + float(np.log(u[1] - u[0]))
     log_factor += (df + 1) / 2 * float(np.log1p(t * t / df))
+    if log_factor > log(LARGEST):
+        return inf
     share = 1.0
     if direction in (GREATER, LESS):
         # The posterior of the effect, as far out on either side as it is worth.
@@ -147,8 +151,9 @@ def _bayes(data: Data) -> Iterator[Statistic]:
             continue
         t, n = estimate.value / estimate.error, 1 / estimate.scale**2
         factor = bayes_factor(t, estimate.df, n, data.prior_width, comparison.direction)
-        why = f"Cauchy prior of width {data.prior_width:.3f}"
-        yield replace(outcome(BAYES, factor, why=why), **comparison.cells)
+        why = HUGE if factor == inf else f"Cauchy prior of width {data.prior_width:.3f}"
+        known = None if factor == inf else factor
+        yield replace(outcome(BAYES, known, why=why), **comparison.cells)
 
 
 def trimmed_contrast(

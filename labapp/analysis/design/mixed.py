@@ -372,7 +372,7 @@ class _Deviance:
         covariance of the fixed effects changes with each."""
         at = np.append(theta[free], sigma)
         # Central differences of steps in proportion, by Richardson's rule.
-        steps = STEP * np.maximum(at, 1e-2)
+        steps = STEP * np.append(np.maximum(theta[free], 1e-2), sigma)
 
         def whole(values: Floats) -> Floats:
             made = theta.copy()

@@ -39,6 +39,7 @@ AT_TARGET = "the level at which the share of right answers reaches its target"
 """What thresholds are, where it is known what the levels are."""
 TIME_ON_QUESTION = "time_on_question"
 NO_VALUES = "no session that was analysed has a value"
+NOT_MEASURED = "no session that was analysed has a column, score or item of that name"
 ONE_LEVEL = "only one level of {} has values"
 
 
@@ -149,7 +150,7 @@ def outcomes_of(counted: Tables, declaration: Declaration) -> StudyOutcomes:
     known = {candidate.name for candidate in candidates}
     for name in roles:
         if name not in known and answers_of(counted, name).empty:
-            why = names.unclear.get(name, "no table has a column or score of that name")
+            why = names.unclear.get(name, NOT_MEASURED)
             outcomes.left_out.append(LeftOut(name, "", roles[name], why))
     for candidate in candidates:
         if some and candidate.name not in roles:
@@ -544,7 +545,8 @@ def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
 
 
 def _tabulate_assignment(counted: Tables) -> pd.DataFrame:
-    """Variables of the assignment with one text or number a participant, as columns."""
+    """Variables of the assignment with one text or number a participant, the same in all of their
+    sessions, as columns."""
     rows = []
     for participant, text in zip(
         counted.participants["participant"], counted.participants["assignment"], strict=True
@@ -557,7 +559,12 @@ def _tabulate_assignment(counted: Tables) -> pd.DataFrame:
         }
         rows.append({"participant": participant, **plain})
     frame = pd.DataFrame(rows, columns=None if rows else ["participant"])
-    return frame.drop_duplicates("participant")
+    changing = [
+        name
+        for name in frame.columns.drop("participant")
+        if (frame.groupby("participant")[name].nunique() > 1).any()
+    ]
+    return frame.drop(columns=changing).drop_duplicates("participant")
 
 
 def _with_assigned(
@@ -589,6 +596,11 @@ def _outcome(
     # Declared within participants, but each met one level: it is between them.
     factors = [f if met[f.name] > 1 else replace(f, within=False) for f in factors]
     remarks = [*filter(None, [candidate.remark]), *remarks]
+    between = [factor.name for factor in factors if not factor.within]
+    levels = rows.groupby("participant")[between].nunique().max(axis=1)
+    if twice := list(levels.index[levels > 1]):
+        remarks.append(f"participants left out because they were in several groups: {len(twice)}")
+        rows = rows[~rows["participant"].isin(twice)]
     add, groups = _build_measured_columns(rows, measured, remarks)
     factors = [*(factor for factor in factors if not factor.within), *groups, *(
         factor for factor in factors if factor.within
@@ -614,13 +626,15 @@ def _outcome(
     frame = make_frame(rows, extra)
     n_lost = rows["participant"].nunique() - frame[PARTICIPANT].nunique()
     if n_lost:
-        remarks.append(f"{n_lost} participants lack a factor or covariate and are left out")
+        remarks.append(f"participants left out because they lack a factor or covariate: {n_lost}")
     if frame.empty:
-        return LeftOut(candidate.name, candidate.group, UNDECLARED, NO_VALUES)
+        why = "; ".join((*remarks, NO_VALUES))
+        return LeftOut(candidate.name, candidate.group, UNDECLARED, why)
     by = frame.groupby([PARTICIPANT, *names, *covariates], sort=True, as_index=False)
     cells = by.agg({VALUE: "mean", **dict.fromkeys(extra, "min")})
-    if flat := next((f for f in factors if cells[f.name].nunique() < 2), None):
-        why = ONE_LEVEL.format(flat.name.removeprefix("factor_"))
+    layout = Layout(tuple(factors), covariates).met_in(cells)
+    if flat := layout.flat:
+        why = "; ".join((*remarks, ONE_LEVEL.format(flat)))
         return LeftOut(candidate.name, candidate.group, UNDECLARED, why)
     trials = None
     if candidate.trials is not None and all(
@@ -631,7 +645,7 @@ def _outcome(
     steps = bool((known == np.round(known)).all() and np.unique(known).size <= STEPS)
     return Outcome(
         candidate.name, candidate.title, candidate.unit, candidate.group, UNDECLARED,
-        Layout(tuple(factors), covariates), cells, trials, candidate.yes_no,
+        layout, cells, trials, candidate.yes_no,
         steps, candidate.on_success, tuple(remarks), skips=_skips(candidate),
     )  # fmt: skip
 

@@ -13,14 +13,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from labapp.base.naming import natural
 from labapp.record.journal.sessions import SessionSummary

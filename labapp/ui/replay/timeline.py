@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -32,6 +33,7 @@ from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
 from labapp.base.clock import NS
 from labapp.coding.annotations.model import Unit
+from labapp.coding.sound import Peaks
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme
@@ -52,12 +54,6 @@ from labapp.ui.replay.timeline_rows import (
 )
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import draw_focus_ring, equip, font, metrics, pen, write_with
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from labapp.coding.sound import Peaks
-
 
 STRIP_PX, VOICE_PX, AXIS_PX = 14, 64, 20
 TALLEST_VOICE_PX = 150

@@ -731,12 +731,7 @@ class AnchorRow(QWidget):
     stand at the ends."""
 
     def __init__(
-        self,
-        count: int,
-        words: Mapping[int, str],
-        palette: theme.Palette,
-        *,
-        over: bool = False,
+        self, count: int, words: Mapping[int, str], palette: theme.Palette, *, over: bool = False
     ) -> None:
         super().__init__()
         self._count = count

@@ -218,10 +218,11 @@ def test_several_factors_between_people_leave_permutations_out() -> None:
     assert {row.why for row in rows} == {ONE_BETWEEN}
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
 @pytest.mark.parametrize("name", list(TESTS))
-def test_people_who_do_not_vary_have_no_value(name: str) -> None:
+def test_people_who_do_not_vary_have_no_value(name: str, value: float) -> None:
     frame, layout = trays()
-    rows = made(frame.assign(value=1.0), layout, name)
+    rows = made(frame.assign(value=value), layout, name)
     assert rows
     assert all(row.statistic is None and row.why for row in rows)
 
