@@ -792,7 +792,8 @@ class VoiceLane:
         if self._columns is not None:
             self._paint_wave(painter, band, view, self._columns)
         elif not any(item.kind in ABSENT for item in self._items):
-            room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
+            # In the lower half: a gap has its name at the top.
+            room = QRectF(scale.x0 + drawing.TEXT_PX, middle, scale.width, height / 2)
             words = tr("replay.no_sound")
             drawing.draw_label(painter, room, words, p.color("secondary"))
         for item in self._find_visible(scale):
