@@ -136,12 +136,8 @@ def table_rows(
     quotes: bool = True,
 ) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
     """A table with a line of names: of each row its line and its cells by column, and the columns
-    that nobody asked for. See `labapp.base.reading.tables`.
-
-    Raises
-    ------
-    ExchangeError : it is no table, lacks a column of `needed`, or holds too much.
-    """
+    that nobody asked for. See `labapp.base.reading.tables`. Raises ExchangeError: it is no table,
+    lacks a column of `needed`, or holds too much."""
     if len(content) > LARGEST_TEXT:
         raise unreadable(name, str(too_large(len(content), LARGEST_TEXT)), TOO_MUCH)
     try:

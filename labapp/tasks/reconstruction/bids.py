@@ -83,8 +83,7 @@ FILES = TaskFiles(
             "s; time_expired: the limit in s.",
         ),
         Column(
-            "device",
-            "Input that moved or took the dial: mouse, keyboard, wheel, touch, simulated.",
+            "device", "Input that moved or took the dial: mouse, keyboard, wheel, touch, simulated."
         ),
         Column("alignment", "Alignment with the target, 1 - distance.", "0-1"),
         Column("error_sum", "Sum over pixels of squared differences from the target's picture."),
