@@ -234,8 +234,10 @@ class Screen(Shown):
             return None
 
         def look() -> Sounding:
-            now, pauses = session.source.state.sounds.get(name, SoundState()), session.pauses
-            return Sounding.of(now, pauses.working_ns(session.clock.now_ns()), pauses.held)
+            state, machine = session.source.state, session.source.machine
+            now, pauses = state.sounds.get(name, SoundState()), session.pauses
+            held = pauses.leaving if self.planned.rests else pauses.held
+            return Sounding.of(now, machine.hearing_ns(state, session.clock.now_ns()), held)
 
         def ask(action: SoundAction, audible: bool) -> None:
             if action == "play" and bar is not None:
@@ -477,12 +479,12 @@ class Cover(QWidget):
     back: takes back what the page stands for, where that is possible.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: Callable[[str], bytes | None]) -> None:
         super().__init__()
         self.back = Button()
         self.back.hide()
         self._title, self._text = PlainLabel(), PlainLabel()
-        self.more = MarkdownView()
+        self.more = MarkdownView(pictures)
         self.more.setFixedWidth(text_width())
         self.more.hide()
         self._title.setProperty("role", "title")

@@ -142,7 +142,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.setMinimumSize(*fitting.PARTICIPANT)
         self.top = TopBar(theme.LIGHT)
         self.bottom = BottomBar(theme.LIGHT)
-        self.cover = screen.Cover()
+        self.cover = screen.Cover(self.session.study_picture)
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.body.takes_key = self._page_takes
@@ -769,7 +769,7 @@ class WindowPicture:
         self.window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.window.setStyleSheet(theme.stylesheet(palette))
         self.top, self.bottom = TopBar(palette), BottomBar(palette)
-        self.cover = screen.Cover()
+        self.cover = screen.Cover(session.study_picture)
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.stack.addWidget(self.cover)
