@@ -95,7 +95,8 @@ class RemoteClock(Payload):
     Attributes
     ----------
     member : the number of the person at that computer.
-    error_ns : the largest error of session times read there: half of the shortest round trip.
+    error_ns : the largest error of session times read there: half of the shortest round trip, and
+        the possible drift between the clocks since then.
     """
 
     member: Number
