@@ -129,7 +129,7 @@ def _parts(
     analyses = findings.of.get(default_analyses())
     results = None if analyses is None else analyses.studies.get(name)
     targets = {
-        f"{anchor}-analyses": "Analyses by the design",
+        f"{anchor}-analyses": "Analyses according to the design",
         f"{anchor}-who": "Inclusion",
         f"{anchor}-quality": "Deviations and data quality",
         f"{anchor}-supplement": "Supplement",

@@ -227,7 +227,8 @@ class TaskReport(Generic[F]):
 
     def hypotheses(self, study: ReportedStudy, findings: F) -> Iterator[HypothesisResult]:
         """The study's hypotheses that name a test of this task (`test`), in the file's order. A
-        report that has some comes before the analyses by the design, and begins the summary."""
+        report that has some comes before the analyses according to the design, and begins the
+        summary."""
         yield from ()
 
     def sections(self, study: ReportedStudy, findings: F) -> Iterator[Html]:

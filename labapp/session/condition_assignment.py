@@ -711,7 +711,7 @@ class Allocation(Coverage):
 
     @property
     def promise(self) -> str:
-        """What is balanced by the design, and when."""
+        """What the design balances, and when."""
         if self.design.order in ("random", "as_listed") or not self.design.within:
             orders = "" if not self.design.within else f" Orders are {self.design.order}."
             return (

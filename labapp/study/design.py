@@ -697,10 +697,10 @@ class Declared(Strict):
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses that are tested by the design; a task tests the others."""
+        """The hypotheses tested according to the design; tasks test the others."""
         return of_design(self.hypotheses)
 
 
 def of_design(hypotheses: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
-    """Those of hypotheses that are tested by the design, and not by a task."""
+    """The contrasts of hypotheses tested according to the design, and not by a task."""
     return tuple(each for each in hypotheses if each.test is None)

@@ -232,7 +232,7 @@ ANALYSED_VALUES = (
 
 
 DEFINITIONS = {
-    "Analyses by the design": (
+    "Analyses according to the design": (
         "Participants' means per cell. If every participant has a value in every cell, the test "
         "is an analysis of variance with type III sums of squares and, within participants, also "
         "with the Greenhouse-Geisser correction. Otherwise, it is a linear mixed model with a "

@@ -81,7 +81,7 @@ def sections(
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
     results = results.shown
-    yield heading(3, "Analyses by the design", anchor)
+    yield heading(3, "Analyses according to the design", anchor)
     if all(analysis.outcome.role == UNDECLARED for analysis in results.analyses):
         yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
     yield paragraph(introduction(results))
@@ -860,7 +860,7 @@ def _interval(row: Statistic) -> str:
 def tex(studies: Iterable[StudyAnalyses]) -> str:
     """Tables for LaTeX, each a `table` with `booktabs`."""
     parts = [
-        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses by the design.",
+        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses according to the design.",
     ]
     number = 0
     for results in studies:

@@ -7,8 +7,8 @@ III), two one-sided tests of equivalence. All are functions of sums over the par
 that the draws are counts and the sums matrix products.
 
 A study that declares a published study's analysis is planned with that one's tests; what it
-declares itself, and every other study, with the analyses by the design, as `labapp analyze` makes
-them.
+declares itself, and every other study, with the analyses according to the design, as `labapp
+analyze` makes them.
 """
 
 from __future__ import annotations
