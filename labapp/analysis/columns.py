@@ -471,7 +471,7 @@ def _with_added(table: str, shared: Columns, added: Sequence[Mapping[str, Column
 
 def _clash(why: str) -> SetupError:
     return SetupError(
-        f"The tables of the installed tasks do not fit together: {why}.",
+        f"The tables of the installed tasks contradict each other: {why}.",
         safe="Nothing was read or written.",
         todo="`labapp plugins list` shows which packages provide tasks. Uninstall the one that "
         "does not fit, and report this to its authors.",

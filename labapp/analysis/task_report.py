@@ -384,7 +384,7 @@ def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
         try:
             loaded = discovery.load(task_type.report)
             if not isinstance(loaded, TaskReport):
-                raise TypeError(f"it is {type(loaded).__name__}, and no instance of a TaskReport")
+                raise TypeError(f"it is {type(loaded).__name__}, not an instance of a TaskReport")
         except Exception as error:
             if not package:
                 raise  # one of labapp's own is a mistake in labapp

@@ -125,7 +125,7 @@ class FakeClock:
 
     def set_ns(self, now_ns: int) -> None:
         if now_ns < self._now:
-            raise ValueError(f"time does not run back: {now_ns} is before {self._now}")
+            raise ValueError(f"time cannot run backwards: {now_ns} is before {self._now}")
         self._now = now_ns
 
 

@@ -337,7 +337,7 @@ def _masking(
     if fill not in masked_pictures.FILLS or sign not in masked_pictures.SIGNS:
         raise UsageError(
             f"Found --fill {fill} --sign {sign}.",
-            todo=f"Fill is one of {', '.join(masked_pictures.FILLS)}; sign is one of "
+            todo=f"Fill must be one of {', '.join(masked_pictures.FILLS)}; sign must be one of "
             f"{', '.join(masked_pictures.SIGNS)}.",
         )
     return masked_pictures.Masking(

@@ -96,7 +96,7 @@ class LoadedStudy:
         name = in_language(name, self.study.language)
         if name not in self.files:
             raise StudyError(
-                f"{self.path}: the text {name} is shown, but nothing in the study names it.",
+                f"{self.path}: the text {name} is shown, but the study does not refer to it.",
                 todo="The task that shows it must give its name in the `texts` of its items or "
                 "stages.",
             )

@@ -42,7 +42,7 @@ def set_of(stages: StimulusStages, scope: Scope, planner: Planner) -> tuple[Stim
     stimuli = planner.stimuli_of(conditions.fill(stages.stimuli, scope))
     if not number.isdecimal() or len(number) > 9:  # Python itself refuses more than 4,300 digits
         raise IncompatibleStimuliError(
-            "set", f"{number[:40]!r} is not a number of a set", "Give a whole number."
+            "set", f"{number[:40]!r} is not the number of a set", "Give a whole number."
         )
     return stimuli, int(number)
 

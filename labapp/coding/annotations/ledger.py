@@ -688,14 +688,16 @@ def fold_lines(
         try:
             before(line)
             if line.v != VERSION:
-                raise ValueError(f"a newer labapp wrote it ({line.kind}, version {line.v})")
+                raise ValueError(
+                    f"it was written by a newer version of labapp ({line.kind}, version {line.v})"
+                )
             fold.apply(line)
         except ValueError as error:
             raise AnnotationError(
                 f"{place}, line {line.seq} ({line.kind}) cannot be read: {error}.",
                 safe="It was only read; nothing was changed.",
-                todo="If a newer labapp wrote it, update labapp. If not, restore a copy of the "
-                "file.",
+                todo="If it was written by a newer version of labapp, update labapp. If not, "
+                "restore a copy of the file.",
             ) from error
 
 

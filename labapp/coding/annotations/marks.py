@@ -93,7 +93,7 @@ class MarksFold:
                 raise ValueError(f"its round is {line.body.get('round')!r}")
             self.opened = line.body
         elif line.kind not in (TOMBSTONE, IMPORTED):
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def copy(self) -> MarksFold:
         """Another one that holds the same, and goes on by itself."""

@@ -185,7 +185,7 @@ class SettlementsFold:
             text_in(line.body, "by")
             self.opened = line.body
         elif line.kind != TOMBSTONE:
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def ordered(self) -> tuple[Settlement, ...]:
         """In order of time."""

@@ -75,7 +75,7 @@ class TextsFold:
             text_in(line.body, "by")
             self.opened = line.body
         elif line.kind not in (TOMBSTONE, IMPORTED):
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def sort_redactions(self) -> tuple[Redaction, ...]:
         """In order of time."""

@@ -86,7 +86,7 @@ class UnitsFold:
             self.by = self.by if self.frozen else by
             self.opened = line.body
         elif line.kind not in (TOMBSTONE, IMPORTED):
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def take(self, units: Sequence[Unit], by: str) -> None:
         """Take in units that no file has, frozen where there are any: a simulation's."""

@@ -180,7 +180,7 @@ class VideosFold:
             self.videos.pop(video_id, None)
             self.gone.add(video_id)
         elif line.kind != TOMBSTONE:
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     @property
     def next_id(self) -> str:

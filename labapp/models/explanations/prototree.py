@@ -115,8 +115,8 @@ class ProtoTree(PrototypeNetwork):
         telling = (self.leaf_distributions().amax(1) > threshold) & self.telling.bool()
         if telling.sum() < 2:
             raise ModelError(
-                f"Of {len(telling)} leaves, {int(telling.sum())} predict a class with more than "
-                f"{threshold}: no tree remains after pruning.",
+                f"Of {len(telling)} leaves, {int(telling.sum())} predict a class with a "
+                f"probability above {threshold}: no tree remains after pruning.",
                 safe="Nothing was pruned.",
                 todo="Let the tree grow longer, or lower `threshold` in the recipe.",
             )
@@ -281,7 +281,7 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     """
     telling = distributions.max(1) > threshold
     if not telling.any():
-        raise ValueError(f"no leaf predicts a class with more than {threshold}")
+        raise ValueError(f"no leaf predicts a class with a probability above {threshold}")
 
     def find_replacement(node: int) -> int:
         """What stands in the place of a node, -1 if nothing does."""

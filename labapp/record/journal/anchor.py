@@ -350,7 +350,7 @@ class Chain:
         elif prev == "" and self.begins:
             problem = (
                 "it is not part of the hash chain above it, so it was added by hand or by an "
-                "older labapp"
+                "older version of labapp"
             )
         if prev and not self.begins:
             self.begins = self._number

@@ -351,7 +351,7 @@ def _unreadable(row: Row, why: str, missing: str = "") -> RecordError:
         todo=f"{missing} Install it, then try again."
         if missing
         else "Run `labapp sessions verify` on it; if it is undamaged, it was written by a "
-        "newer labapp, so update labapp.",
+        "newer version of labapp, so update labapp.",
     )
 
 

@@ -391,7 +391,7 @@ class RepresentationPart(Drawing, TrialsPart):
         try:
             LatentSpace.from_json(dimensions)
         except (KeyError, TypeError, OverflowError) as error:
-            raise ValueError(f"these are no dials: {error!r}") from error
+            raise ValueError(f"these are not valid sliders: {error!r}") from error
         return dimensions
 
     @cached_property
