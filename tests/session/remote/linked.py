@@ -115,12 +115,15 @@ class SharedSession:
         )
         self.people.append(person)
         if wait:
-            self.run(lambda: person.linked and self._knows(person))
+            self.run(lambda: person.linked and self.agrees(person))
         return person
 
-    def _knows(self, person: Person) -> bool:
-        member = self.host.members.get(person.link.member)
-        return member is not None and member.linked and person.people is not None
+    def agrees(self, person: Person) -> bool:
+        """Whether the session knows somebody, and this person knows who takes part now: an
+        earlier list may hold what a test waits for."""
+        host, known = self.host, person.people
+        people = [wire.Person(m.number, m.name, m.role, m.linked) for m in host.members.values()]
+        return person.link.member in host.members and known == wire.People(people, host.moderator)
 
     def rows(self) -> list[wire.Row]:
         """The events in the journal, in the form in which they travel."""

@@ -94,7 +94,7 @@ def test_exactly_one_person_moderates_handed_over_and_taken_back(share: Share) -
         (1, "joined"), (2, "handed_over"), (None, "taken_back"), (1, "handed_over"),
         (None, "handed_over"), (2, "handed_over"), (None, "left"),
     ]  # fmt: skip
-    shared.run(lambda: anna.people is not None and anna.people.moderator == HERE)
+    shared.run(lambda: shared.agrees(anna))
     assert anna.people is not None
     assert [p.name for p in anna.people.people] == ["Anna", "Cleo"]
 
