@@ -219,7 +219,7 @@ def sessions(participants: pd.DataFrame) -> Html:
 
 
 def _phases_and_tags(own: pd.DataFrame) -> Iterator[Html]:
-    """How many sessions each phase and each tag has; nothing where there are none."""
+    """How many sessions each phase and each tag has; nothing if there are none."""
     if phases := Counter(own["phase"].dropna()):
         versions = own.groupby("phase")["study_version"].unique()
         told = (
@@ -697,7 +697,7 @@ def registration_section(
     results: StudyAnalyses | None,
     cards: Mapping[Who, Mapping[str, str]] | None = None,
 ) -> Iterator[Html]:
-    """Of one study; nothing where no registration of it was given. sessions: its participants;
+    """Of one study; nothing if no registration of it was given. sessions: its participants;
     cards: see `Tables`."""
     for registration in registrations:
         if registration.study != study:

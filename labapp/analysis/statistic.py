@@ -178,7 +178,7 @@ class Statistic:
     published: str = _text("the paper's value")
 
     def row(self) -> dict[str, Any]:
-        """The cells by column, None where a text is empty."""
+        """The cells by column, None if a text is empty."""
         made = {name: getattr(self, name) for name in NAMES}
         return {name: None if value == "" else value for name, value in made.items()}
 

@@ -168,7 +168,7 @@ class HypothesisResult:
     Attributes
     ----------
     hypothesis : as the study's file declares it.
-    p : of its test, corrected where it is one of several; None where it was not tested.
+    p : of its test, corrected where it is one of several; None if it was not tested.
     words : the test in words, or why there is none.
     """
 
@@ -440,7 +440,7 @@ _PLACE = frozenset(column.name for column in (*WHO, *WHERE, *TRIAL))
 
 
 def metrics_by_model(study: ReportedStudy, task: str, known: Sequence[Metric]) -> Iterator[Html]:
-    """The section on the metrics of one task; nothing where no session that counts did it."""
+    """The section on the metrics of one task; nothing if no session that counts did it."""
     stages = study.counted.stages
     stages = stages[stages["task"] == task]
     if stages.empty:

@@ -79,7 +79,7 @@ class AskedAbout:
 
 
 def show(asked: AskedAbout, counted: Tables, anchor: str) -> Iterator[Html]:
-    """The section of one study; nothing where it has no adaptive stage."""
+    """The section of one study; nothing if it has no adaptive stage."""
     own = asked.of_stages(counted)
     if own.empty:
         return
@@ -198,7 +198,7 @@ def describe_level(value: float, lowest: float, highest: float) -> str:
 def average(
     people: list[tuple[object, pd.DataFrame]], scale: str, *, logarithms: bool
 ) -> tuple[float | None, float | None, float | None]:
-    """The mean threshold over participants and its 95 % interval; None where there is none.
+    """The mean threshold over participants and its 95 % interval; None if there is none.
 
     people: each participant's tracks, which are averaged on a scale, as in the table of stages;
     logarithms: over participants, too, as the study declares it of its analysis.
@@ -225,7 +225,7 @@ def average(
 
 
 def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
-    """The levels of every track, by what was asked about; nothing where no rule chose among
+    """The levels of every track, by what was asked about; nothing if no rule chose among
     levels."""
     own = asked.of_stages(counted)
     own = own[own["target"].notna()]
@@ -248,7 +248,7 @@ def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
     figure.set_label(f"{label}: {people}")
     caption = (
         "Each grey line is a track, with the level at each of its trials. Blue: the mean of all "
-        "tracks. Dashed: the mean threshold, where it is among the levels."
+        "tracks. Dashed: the mean threshold, if it is among the levels."
     )
     return [ReportFigure(f"{asked.name}-tracks", figure, label, caption)]
 

@@ -76,7 +76,7 @@ class SessionClock:
         return datetime.fromtimestamp(self._epoch_s + (now + self._slept) / NS, UTC)
 
     def boot_zero_ns(self) -> int | None:
-        """What `boot_ns` would have shown at session time 0, had this run begun there; None where
+        """What `boot_ns` would have shown at session time 0, had this run begun there; None if
         session time does not pass as the computer's."""
         return boot_ns() - self.now_ns() if self.speed == 1.0 else None
 

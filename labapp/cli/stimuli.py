@@ -233,7 +233,7 @@ def stimuli_explain(
 
 
 def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
-    """Raises UsageError where these are not one number, or one a channel."""
+    """Raises UsageError if these are not one number, or one a channel."""
     from labapp.base.errors import UsageError
 
     try:
@@ -310,7 +310,7 @@ def stimuli_masks(
 def _masking(
     smallest: float, largest: float, count: int, listed: str | None, fill: str, sign: str
 ) -> Masking:
-    """Raises UsageError where these are no percentages or do not ascend, or a fill or sign is not
+    """Raises UsageError if these are no percentages or do not ascend, or a fill or sign is not
     allowed."""
     from labapp.base.errors import UsageError
     from labapp.models.stimuli import masked_pictures

@@ -91,7 +91,7 @@ class Wide:
     Attributes
     ----------
     participants : shape (n,), sorted.
-    values : shape (n, cells), NaN where a participant has none; the last factor changes fastest.
+    values : shape (n, cells), NaN if a participant has none; the last factor changes fastest.
     groups : shape (n, factors between), the numbers of the levels.
     covariates : shape (n, covariates), each centred on its mean.
     """
@@ -249,7 +249,7 @@ def kron(first: Floats, other: Floats) -> Floats:
 
 def fixed_effects(rows: pd.DataFrame, layout: Layout) -> tuple[Columns, Whole, bool] | None:
     """The design of usable rows, the numbers of their levels, and whether it has interactions: they
-    are left out where a combination of levels has no row. None where even then the factors cannot
+    are left out where a combination of levels has no row. None if even then the factors cannot
     be told apart. Covariates are less their means over participants."""
     codes = np.column_stack(
         [np.zeros((len(rows), 0), np.intp)] + [codes_of(rows, factor) for factor in layout.factors]

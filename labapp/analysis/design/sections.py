@@ -76,7 +76,7 @@ ONE_SIDED = (
 def sections(
     results: StudyAnalyses, anchor: str = "", figures: Iterable[Html] = ()
 ) -> Iterator[Html]:
-    """Everything on one study; nothing where nothing was asked that could be analysed. anchor: the
+    """Everything on one study; nothing if nothing was asked that could be analysed. anchor: the
     heading's id; figures: what is drawn of its outcomes."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
@@ -268,7 +268,7 @@ def _hypotheses(results: StudyAnalyses) -> Html:
 
 
 def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
-    """The outcome of a hypothesis, None where it was not tested; and the test in words, or why
+    """The outcome of a hypothesis, None if it was not tested; and the test in words, or why
     there is none."""
     with decimals_of(analysis.decimals):
         row, test = find_tested_row(analysis.shown, hypothesis)

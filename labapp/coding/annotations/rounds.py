@@ -63,7 +63,7 @@ ROLES = ("primary", "second")
 
 
 def assignments_of_study(study: Path) -> tuple[Assignment, ...]:
-    """All assignments of a study, by its folder; none where nothing was drawn.
+    """All assignments of a study, by its folder; none if nothing was drawn.
 
     Raises
     ------

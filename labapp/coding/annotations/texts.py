@@ -159,7 +159,7 @@ class TextsFile(EditedFile):
             self._append([(RECOGNISED, facts)])
 
     def review(self, unit: str, reviewed: bool = True) -> Text:
-        """Say that a person has read a text against the sound. Raises AnnotationError where the
+        """Say that a person has read a text against the sound. Raises AnnotationError if the
         unit has none."""
         text = self._texts.texts.get(unit)
         if text is None:
@@ -190,7 +190,7 @@ class TextsFile(EditedFile):
                 self.redact(replace(redaction, id=name))
 
     def unredact(self, redaction_id: str) -> None:
-        """Take a redaction back. Raises AnnotationError where there is none of that id."""
+        """Take a redaction back. Raises AnnotationError if there is none of that id."""
         before = next((r for r in self.redactions if r.id == redaction_id), None)
         if before is None:
             raise AnnotationError(Message("redaction_unknown", redaction=repr(redaction_id)))

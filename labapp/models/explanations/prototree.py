@@ -277,7 +277,7 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     """Remove every subtree none of whose leaves says a class with more than `threshold`.
 
     What remains of a node that loses one child takes the node's place. After Nauta et al. 2021,
-    section 3.4. `distributions`: (leaves, classes). Raises ValueError where nothing would remain.
+    section 3.4. `distributions`: (leaves, classes). Raises ValueError if nothing would remain.
     """
     telling = distributions.max(1) > threshold
     if not telling.any():
@@ -748,7 +748,7 @@ LAST = 2
 @dataclass(frozen=True, slots=True)
 class DecisionKey:
     """Of a complete tree: `candidates` (inner,) asked at each inner node, and the distance below
-    which it divides, `thresholds` (inner,), NaN where nothing is asked; `counts` (leaves, classes)
+    which it divides, `thresholds` (inner,), NaN if nothing is asked; `counts` (leaves, classes)
     of pictures that end at a leaf; `telling` (leaves,), false where no way leads."""
 
     candidates: Int64

@@ -66,7 +66,7 @@ def join_vectors(
     codes: ArrayLike, factors: ArrayLike, train: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Float64, Float64, int]:
     """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
-    learn from; and how many rows these are, 0 where there are none.
+    learn from; and how many rows these are, 0 if there are none.
 
     Raises
     ------

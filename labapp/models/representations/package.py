@@ -180,7 +180,7 @@ def files_of(model: str) -> list[Path]:
 
 def files_sha256(model: str) -> str:
     """SHA-256 over the files of a package, their places and contents. A file is read again only
-    when it was written since. Empty where a file cannot be read: loading the model says why."""
+    when it was written since. Empty if a file cannot be read: loading the model says why."""
     total = hashlib.sha256()
     try:
         for path in files_of(model):

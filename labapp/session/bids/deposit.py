@@ -82,7 +82,7 @@ _NOTHING = "No deposit was made, and the sessions were not touched."
 
 @dataclass(frozen=True, slots=True)
 class Creator:
-    """A person who made the data. orcid: with its hyphens; empty where none was given."""
+    """A person who made the data. orcid: with its hyphens; empty if none was given."""
 
     family: str
     given: str
