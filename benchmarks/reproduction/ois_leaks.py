@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.reproduction.hand_made import hand_made
 from benchmarks.reproduction.printing import Table
-from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.metrics.inputs import Coordinates
 from labapp.models.metrics.ois import ois
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from scipy import stats
 
+from benchmarks.reproduction.hand_made import hand_made
 from benchmarks.reproduction.printing import Table, metric, p_value, percent
 from benchmarks.reproduction.scores import scored
-from labapp.models.datasets.concepts.rows import hand_made
 
 SEEDS = range(5)
 METRICS = ("ois", "nis", "sap", "mig", "r4", "dci")

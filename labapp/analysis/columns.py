@@ -95,7 +95,7 @@ STAGES = (
         whole n_correct: how many of them were answered correctly; “I don't know” is not correct
         number correctness_rate [0-1]: share of answers that are correct
         number threshold: threshold of an adaptive stage, as a level of its rule; for several
-            tracks, the mean on their scale
+            tracks, the mean on their scale; empty where that of a track lies beyond the levels
         number threshold_se: standard error of the threshold; unless the scale is linear, of its
             natural logarithm
         text criterion: for adaptive stages that last until enough answers are right: reached or

@@ -38,7 +38,7 @@ from labapp.record.events.lifecycle import (
 from labapp.record.events.registry import KINDS as PAUSES
 from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import LevelChosen, TrackEnded, TrialEnded
-from labapp.study.adaptive.tracks import FollowedTracks
+from labapp.study.adaptive.tracks import THRESHOLD, FollowedTracks
 from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
 from labapp.study.plugins import registry
@@ -338,8 +338,10 @@ class TaskRecords(ABC, Generic[P, A]):
         if (followed := self.followed.get(part.id)) is None:
             return {}
         tracks, state = followed.tracks, followed.state
-        _, se = tracks.average([tracks.find_threshold(track) for track in state.tracks])
-        return {**tracks.results(state), "threshold_se": se}
+        known = [tracks.find_threshold(track) for track in state.tracks]
+        if any(each is not None and not tracks.scale.include(each.x) for each in known):
+            return tracks.results(state) | {THRESHOLD: None}
+        return tracks.results(state) | {"threshold_se": tracks.average(known)[1]}
 
     def take_of_session(self, payload: Payload) -> None:
         """Take in an event of no part."""

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from labapp.analysis.column import INCLUDED, WHO, columns_in, of, text, whole
 from labapp.study.adaptive.counting import Steps
 from labapp.study.adaptive.tracks import FollowedTracks, PlannedTrack
 from labapp.study.plugins.part import TrialsPart
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def beyond(tracks: pd.DataFrame) -> pd.Series[bool]:
+    """Whether the threshold of each track lies beyond its levels: it was not measured."""
+    low, high = tracks["lowest_level"] * (1 - 1e-9), tracks["highest_level"] * (1 + 1e-9)
+    return tracks["threshold"].notna() & ~tracks["threshold"].between(low, high)
 
 
 class TrackRecord:
@@ -109,8 +120,8 @@ TRACKS = of(
         number target [0-1]: share of right answers at the threshold
         text estimate: how the threshold is estimated: fit (of a psychometric function to all
             answers), reversals (mean of their midpoints) or posterior (its mean); empty without one
-        number threshold: the level at which the share of right answers equals the target; above the
-            highest level, it is extrapolated
+        number threshold: the level at which the share of right answers equals the target; beyond
+            the lowest or highest level, it is extrapolated by the fit
         number threshold_se: standard error of the threshold: of its natural logarithm, or of itself
             if the study declares a linear scale
         number threshold_low: lower end of the threshold's 95 % interval

@@ -108,12 +108,7 @@ class LabappError(Exception):
     code: ClassVar[int] = NOT_DONE
 
     def __init__(
-        self,
-        what: str,
-        *,
-        safe: str | None = None,
-        todo: str = "",
-        faults: Sequence[Fault] = (),
+        self, what: str, *, safe: str | None = None, todo: str = "", faults: Sequence[Fault] = ()
     ) -> None:
         super().__init__(what)
         self.what = what

@@ -20,12 +20,7 @@ from packaging.requirements import Requirement
 
 from labapp.base.access import usual_rights
 from labapp.base.errors import SetupError, UsageError
-from labapp.base.installation import (
-    module_command,
-    package_folder,
-    require,
-    start_command,
-)
+from labapp.base.installation import module_command, package_folder, require, start_command
 
 Say = Callable[[str], None]
 
@@ -83,12 +78,8 @@ def extra_called(name: str) -> Extra:
 
 def add(extra: Extra, folder: Path | None, say: Say) -> None:
     """Add an extra to this installation. folder: wheels to take it from; None for the network.
-
-    Raises
-    ------
-    SetupError : this installation may not be changed, or pip could not do it.
-    UsageError : the folder is not there.
-    """
+    Raises SetupError: this installation may not be changed, or pip could not do it; UsageError: the
+    folder is not there."""
     _only_wheels(folder)
     if not extra.missing:
         say(f"{extra.name} is installed already. Nothing was changed.")

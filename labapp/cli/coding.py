@@ -109,10 +109,7 @@ def code_speakers(
     path = session_path(session, data)
     if by or map_ is not None or suggested or confirm:
         if not by:
-            raise UsageError(
-                "Your name is missing.",
-                todo="Add --by and a name, as in --by anna",
-            )
+            raise UsageError("Your name is missing.", todo="Add --by and a name, as in --by anna")
         report = say_speakers(path, by, map_, suggested=suggested, confirm=confirm)
         show(report, json_)
         return

@@ -272,8 +272,7 @@ def models_evaluate(
     kind = models_catalog.kind_of(model)
     if out is not None and (no_metrics or kind != "dials"):
         raise UsageError(
-            "--out needs metrics, but --no-metrics leaves them out.",
-            todo="Leave --out out.",
+            "--out needs metrics, but --no-metrics leaves them out.", todo="Leave --out out."
         )
     from labapp.models.metrics.evaluation import scores
 

@@ -123,10 +123,7 @@ def show(report: Report, json_: bool, say_one: Callable[[object], None] = say_li
 
 
 def say_either(
-    json_: bool,
-    value: Any,
-    lines: Iterable[object],
-    say_one: Callable[[object], None] = say_line,
+    json_: bool, value: Any, lines: Iterable[object], say_one: Callable[[object], None] = say_line
 ) -> None:
     """Print a value as JSON, or the lines that say it for people."""
     if json_:

@@ -57,10 +57,7 @@ def plan(
         _preregister(study, preregister, data, json_=json_)
         return
     if pilot and not contrasts:
-        raise UsageError(
-            "--pilot works only with --contrasts.",
-            todo="Add --contrasts.",
-        )
+        raise UsageError("--pilot works only with --contrasts.", todo="Add --contrasts.")
     if contrasts:
         _contrasts(study, [session_path(path, data) for path in pilot or ()], out, json_=json_)
         return

@@ -279,8 +279,7 @@ def sessions_withdraw(
         what = f"Permanently delete {path} and its signed consent{also}?"
         question = f"Record that the participant of {path.name} withdrew{also}?"
         confirm(
-            what if delete else question,
-            "Nothing was deleted, and no withdrawal was recorded.",
+            what if delete else question, "Nothing was deleted, and no withdrawal was recorded."
         )
     for line in withdraw(path.absolute(), private_root(private), delete=delete).lines():
         say(line)

@@ -273,9 +273,7 @@ def stimuli_sheet(
 
     with progress_bar("drawing sheets"):
         paths = sheet.write(
-            importing.load_any(name),
-            _masking(smallest, largest, count, masks, fill, sign),
-            out,
+            importing.load_any(name), _masking(smallest, largest, count, masks, fill, sign), out
         )
     for path in paths:
         say(f"sheet: {path}")

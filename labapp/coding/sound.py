@@ -205,15 +205,10 @@ class Clip:
 
 
 def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
-    """Write the sound of a session between two session times as a WAV that is not there yet.
-
-    Raises
-    ------
-    TargetExists : the file is there already.
-    UsageError : the times are not in the session.
-    LabappError
-        The participant does not allow it, nothing was recorded there, or it cannot be written.
-    """
+    """Write the sound of a session between two session times as a WAV that is not there yet. Raises
+    TargetExists: the file is there already; UsageError: the times are not in the session;
+    LabappError: the participant does not allow it, nothing was recorded there, or it cannot be
+    written."""
     refuse_unallowed(record)
     refuse_inside(path)
     leftovers.clear_of(session_folders(record))

@@ -142,12 +142,9 @@ def train(
     `representations.training`, `explanations.training` and `concepts.training`.
 
     Interrupted (Ctrl+C), it leaves its last checkpoint, and the same call goes on from there.
-
-    Raises
-    ------
-    UsageError : a device other than the CPU is named for a classifier or a concept learner, or the
-        file has several recipes of concept learners.
-    ModelError, DatasetError : the recipe cannot be trained.
+    Raises UsageError: a device other than the CPU is named for a classifier or a concept learner,
+    or the file has several recipes of concept learners; ModelError, DatasetError: the recipe cannot
+    be trained.
     """
     given: dict[str, Any] = {"data_folder": data_folder, "resume": resume, "threads": threads}
     if concept_recipes.is_concept_recipe(path):

@@ -38,14 +38,7 @@ from labapp.base.reading.values import json_value
 from labapp.base.resources import PILOT, pilot_root, twin_of
 from labapp.record.journal import anchor
 from labapp.record.journal.decisions import withdrawals
-from labapp.record.journal.layout import (
-    BACKUPS,
-    JOURNAL,
-    LEAVING,
-    LOCK,
-    FolderName,
-    refuse_inside,
-)
+from labapp.record.journal.layout import BACKUPS, JOURNAL, LEAVING, LOCK, FolderName, refuse_inside
 from labapp.record.journal.sessions import (
     SessionSummary,
     list_sessions,

@@ -67,10 +67,7 @@ TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
 
-ENDING = {
-    "check_failed": "comprehension check failed",
-    "criterion_missed": "criterion not reached",
-}
+ENDING = {"check_failed": "comprehension check failed", "criterion_missed": "criterion not reached"}
 """Why a session ends with a part, by how that ends."""
 
 

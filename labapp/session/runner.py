@@ -351,11 +351,7 @@ class Runner(FollowsSession):
         self._waiting = list(zip(events, receipts, strict=True))
 
     def take(
-        self,
-        run: Sequence[Moment],
-        trial: tuple[str, int, int],
-        part_state: Any,
-        until_ns: int,
+        self, run: Sequence[Moment], trial: tuple[str, int, int], part_state: Any, until_ns: int
     ) -> None:
         """Take in what happened one after the other in the part on the screen, of kinds that
         concern nothing else, and that its machine has decided and folded already.

@@ -539,7 +539,7 @@ def _over(folder: Path, *, running: bool = False) -> SessionSummary:
         )
     if line.withdrawn:
         raise RecordError(
-            f"The participant of {folder.name} withdrew, so it does not count in any case.",
+            f"The participant of {folder.name} withdrew, so it does not count in any case."
         )
     if line.problem:
         raise RecordError(line.problem, todo="Repair the session: labapp sessions recover.")

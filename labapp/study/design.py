@@ -22,14 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from labapp.base.documents import (
-    MEASURE,
-    Language,
-    Path_,
-    Strict,
-    faults_at,
-    refuse_again,
-)
+from labapp.base.documents import MEASURE, Language, Path_, Strict, faults_at, refuse_again
 from labapp.study.conditions import RESERVED, Name, OrderByGroup
 from labapp.study.quotas import Quota
 from labapp.study.when import Condition, describe
@@ -396,8 +389,7 @@ class Missing(Strict):
     """What becomes of what is missing."""
 
     scale_items: ScaleItems | None = Field(
-        default=None,
-        description="How many items of a scale must be answered (default: all).",
+        default=None, description="How many items of a scale must be answered (default: all)."
     )
     skipped_trials: Literal["unsolved", "left_out"] = Field(
         default="unsolved",
@@ -677,7 +669,7 @@ class Declared(Strict):
 
     def labels_in(self, language: str) -> dict[str, str]:
         """The labels by name, in a language; in the first that there is where one has it not. An
-        outcome has its label with and without its questionnaire, however both are written."""
+        outcome without its questionnaire has the label that is written with it."""
         own = self.languages[0] if self.languages else ""
         labels = {
             name: label
@@ -687,11 +679,8 @@ class Declared(Strict):
         }
         outcomes = self.analysis.outcomes
         for name in (*outcomes.primary, *outcomes.secondary, *outcomes.manipulation_checks):
-            last = name.rpartition(".")[2]
             longer = [key for key in labels if "." in key and key.rpartition(".")[2] == name]
-            if name != last and last in labels:
-                labels.setdefault(name, labels[last])
-            elif len(longer) == 1:
+            if len(longer) == 1:
                 labels.setdefault(name, labels[longer[0]])
         return labels
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Union
+from typing import Annotated, Any, ClassVar, Self, Union
 
+import numpy as np
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from labapp.base.documents import OpenUnion, Path_, Strict, one_of
@@ -18,9 +19,6 @@ from labapp.study.design import Interrupts
 from labapp.study.plugins import registry
 from labapp.study.plugins.item import Item, TaskStages
 from labapp.study.when import settle
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @cache

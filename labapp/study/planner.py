@@ -406,9 +406,7 @@ class Planner:
             about_person=file.about_person,
             orders=file.orders(items, self._shuffle_options),
             kinds=_select_needed(
-                ITEM_KINDS,
-                file.kinds(items),
-                [item for item in items if file.item(item).dont_know],
+                ITEM_KINDS, file.kinds(items), [item for item in items if file.item(item).dont_know]
             ),
             rules=_select_needed(RULES, file.rules),
             variables={name: scope[name] for name in file.variables() if name in scope},

@@ -111,10 +111,7 @@ def _answers(cls: type[Command], first: Rehearsal) -> list[str]:
 
 
 def _replay_changed(
-    cls: type[Command],
-    field: str,
-    first: Rehearsal,
-    again: Callable[[Change], Rehearsal | None],
+    cls: type[Command], field: str, first: Rehearsal, again: Callable[[Change], Rehearsal | None]
 ) -> Iterator[Rehearsal]:
     """Sessions whose last, or first, command of a class has another value in one field."""
     places = [place for place, command in enumerate(first.sent) if type(command) is cls]

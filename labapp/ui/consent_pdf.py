@@ -208,7 +208,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     """Write the form as the participant of a session signed it.
 
     The text is the one of the session's own copy of its study; the name or signature comes from
-    the private folder. Raises SessionError if no consent was given, or where the name is not in
+    the private folder. Raises SessionError if no consent was given, or if the name is not in
     the private folder of this user, TargetExists, and DataFolderError where it cannot be written.
     """
     _refuse_existing(out)

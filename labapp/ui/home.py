@@ -68,13 +68,7 @@ from labapp.ui.moderator.study_page import NewStudy, StudyPage, facts_of
 from labapp.ui.qtapp import the_app
 from labapp.ui.remembered import NO_MICROPHONE
 from labapp.ui.researcher.job import Ended, Job
-from labapp.ui.session_lists import (
-    NamedJobs,
-    PictureWarmer,
-    SessionLists,
-    SheetMaker,
-    StudyShelf,
-)
+from labapp.ui.session_lists import NamedJobs, PictureWarmer, SessionLists, SheetMaker, StudyShelf
 from labapp.ui.starting import SHOWING, RunOptions, open_again, open_new
 
 if TYPE_CHECKING:
@@ -590,9 +584,7 @@ class HomeController(QObject):
             return
         self.view.set_starting(True)
         worded = mistakes.wrap_errors(
-            tr("home.session_unopened"),
-            tr("home.session_untouched"),
-            tr("home.go_on_or_start"),
+            tr("home.session_unopened"), tr("home.session_untouched"), tr("home.go_on_or_start")
         )
         try:
             with worded:

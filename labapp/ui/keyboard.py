@@ -697,10 +697,7 @@ class ScreenWatcher(QObject):
     """
 
     def __init__(
-        self,
-        emit: Callable[[Payload], None],
-        source: Any = None,
-        parent: QObject | None = None,
+        self, emit: Callable[[Payload], None], source: Any = None, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._emit = emit

@@ -91,10 +91,7 @@ class Reader:
         self._asked: dict[Path, tuple[SessionSummary, Interrupted]] = {}
 
     def read(
-        self,
-        partly: Callable[[Listing], None],
-        stop: threading.Event,
-        study: Study | None = None,
+        self, partly: Callable[[Listing], None], stop: threading.Event, study: Study | None = None
     ) -> Listing:
         """All sessions, and the people of a study; partly: is told of the first ones while the
         others are read."""

@@ -41,7 +41,7 @@ from labapp.analysis.design.analyses import (
     analyse,
     back,
 )
-from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL
+from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
 from labapp.analysis.design.reviewing import Review, declared_outcomes, review, review_sections
 from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
@@ -177,10 +177,11 @@ def _contrasts(analysis: Analysis) -> str:
             f"`{factor}` = {_format_weights(levels)}"
             for factor, levels in comparison.weights.items()
         )
+        raw = any(map(analysis.is_raw, analysis.select(EQUIVALENCE, contrast=row.contrast)))
         made.append(
             f"list(name = {_text(row.contrast)}, factors = {_text(row.factors)}, "
             f"direction = {_text(row.direction)}, "
-            f"untransformed = {_flag(analysis.raw_equivalence)}, weights = list({weights}))"
+            f"untransformed = {_flag(raw)}, weights = list({weights}))"
         )
     if len(made) < 2:
         return f"list({', '.join(made)})"
@@ -208,7 +209,9 @@ def _flag(flag: bool) -> str:
 
 VALUES_TABLE = "analysed_values"
 LEVELS = 8
-"""Columns for the levels of factors in the table of values."""
+COVARIATES = 20
+"""Columns for the levels of factors, and for covariates, in the table of values: `design.measured`
+has no more."""
 
 ANALYSED_VALUES = (
     text("study", "id of the study"),
@@ -224,7 +227,7 @@ ANALYSED_VALUES = (
     ),
     *(
         number(f"covariate_{at}", f"covariate {at} of the analysis; its name is in analysis.R")
-        for at in range(1, 4)
+        for at in range(1, COVARIATES + 1)
     ),
     number("value", "the value that was analysed, after the transform"),
 )

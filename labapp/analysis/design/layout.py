@@ -6,7 +6,7 @@ Everything here is arithmetic on frames: one row a participant and cell, or a tr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
@@ -72,6 +72,20 @@ class Layout:
     def within(self) -> tuple[Factor, ...]:
         return tuple(factor for factor in self.factors if factor.within)
 
+    def met_in(self, frame: pd.DataFrame) -> Layout:
+        """Without the levels that no row of a frame has."""
+        factors = (
+            replace(f, levels=tuple(x for x in f.levels if (frame[f.name] == x).any()))
+            for f in self.factors
+        )
+        return replace(self, factors=tuple(factors))
+
+    @property
+    def flat(self) -> str:
+        """The first factor with fewer than two levels; empty if there is none."""
+        few = (plain_name(factor.name) for factor in self.factors if len(factor.levels) < 2)
+        return next(few, "")
+
     @property
     def words(self) -> str:
         """between hint; within model; covariate age."""
@@ -101,6 +115,11 @@ class Wide:
     values: Floats
     groups: Whole
     covariates: Floats
+
+    @property
+    def size(self) -> float:
+        """The largest of the values; 1 where all are 0."""
+        return float(np.nanmax(np.abs(self.values))) or 1.0
 
     @property
     def complete(self) -> Wide:

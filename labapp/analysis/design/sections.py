@@ -618,6 +618,8 @@ BAYES_READ = (
     "BF10 is how many times more likely the data are if there is a difference than if there is "
     "none; BF01 is the reverse (1 / BF10)."
 )
+MOST_SHOWN = 1e6
+"""A Bayes factor beyond it is only said to be larger."""
 TITLES = {
     YUEN: "Yuen's test, t of 20 % trimmed means",
     PERMUTED: "Permutation test, t",
@@ -640,7 +642,8 @@ def _further(tests: list[Statistic]) -> Html:
             value, called = 1 / value, BAYES_FOR_NONE
         degrees = _degrees(test)
         name = two_lines(called, test.why) if test.why else called
-        rows.append((name, of, decimal(value, 2), degrees, p_cell(test.p)))
+        number = decimal(value, 2) if value <= MOST_SHOWN else f"> {decimal(MOST_SHOWN, 0)}"
+        rows.append((name, of, number, degrees, p_cell(test.p)))
     caption = (
         "Further tests that the study chose in advance, with the participants who have a value "
         "in every cell. p is not corrected, and these tests do not decide any hypothesis."
@@ -818,7 +821,7 @@ def _bound_and_interval(analysis: Analysis, row: Statistic) -> tuple[str, str]:
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
-            analysis.outcome.label if analysis.raw_equivalence else _in_unit(analysis),
+            analysis.outcome.label if analysis.is_raw(row) else _in_unit(analysis),
             Verbatim(labelled(row.contrast)), *_bound_and_interval(analysis, row),
             f"{row.statistic:.2f}",
             df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),

@@ -60,12 +60,8 @@ class TextTable:
         return self.separator != ","
 
     def columns(self, needed: Sequence[str], known: Sequence[str] = ()) -> dict[str, int]:
-        """Where each named column is; `needed` and `known` are found whatever their case.
-
-        Raises
-        ------
-        TableError : a needed column is missing, or a column is there twice.
-        """
+        """Where each named column is; `needed` and `known` are found whatever their case. Raises
+        TableError: a needed column is missing, or a column is there twice."""
         as_written = {name.casefold(): name for name in (*known, *needed)}
         places: dict[str, int] = {}
         for place, cell in enumerate(self.first):

@@ -94,9 +94,7 @@ def svg_text(figure: Figure) -> str:
         figure.set_layout_engine(None)
     stream = io.StringIO()
     figure.savefig(
-        stream,
-        format="svg",
-        metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
     )
     text = stream.getvalue()
     text = text[text.index("<svg") :]

@@ -21,14 +21,6 @@ Notes
 Shrout and Fleiss, Psychological Bulletin 86 (1979), case 2: units and raters are both random, and
 raters who differ by a constant disagree.
 
-The older alpha for stretches of time, for comparison with papers that give it.
-
-Notes
------
-Krippendorff, Content Analysis, 2nd edition (2004), pp. 251-256. It compares each category by itself
-and counts how far the ends of stretches are apart; u-alpha of
-`labapp.coding.agreement.coefficients` has taken its place.
-
 Agreement on stretches of time that raters set themselves: u-alpha, and time-unit kappa.
 
 Notes
@@ -124,13 +116,8 @@ class KrippendorffAlpha:
 
 
 def alpha_for(ratings: Ratings, level: Level) -> KrippendorffAlpha:
-    """Alpha at a level, with the scale of these ratings.
-
-    Raises
-    ------
-    ValueError
-        Numbers are needed and the ratings are none, or a ratio is asked for of numbers below zero.
-    """
+    """Alpha at a level, with the scale of these ratings. Raises ValueError: numbers are needed and
+    the ratings are none, or a ratio is asked for of numbers below zero."""
     if level in ("nominal", "ordinal"):
         return KrippendorffAlpha(level)
     scale = tuple(float(value) for value in ratings.categories)
@@ -395,101 +382,6 @@ class Intraclass:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitizingAlpha:
-    """The older alpha of a category, or of several.
-
-    Attributes
-    ----------
-    observed, expected : disagreement; of several categories their sums.
-    """
-
-    observed: float
-    expected: float
-
-    @property
-    def value(self) -> float | None:
-        """Alpha; None if no disagreement is expected."""
-        return 1 - self.observed / self.expected if self.expected else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    start: int
-    length: int
-    coded: bool
-
-
-def unitizing_alpha(continuum: Continuum, codes: Sequence[str] = ()) -> UnitizingAlpha:
-    """The older alpha of what two raters or more coded of one stretch of time; codes: the
-    categories, by default all that were given. Raises ValueError for fewer raters."""
-    if len(continuum.raters) < 2:
-        raise ValueError("at least two raters are needed")
-    given = {span.code for spans in continuum.raters for span in spans}
-    observed = expected = 0.0
-    for code in codes or sorted(given):
-        raters = [
-            _sections(continuum, [span for span in spans if span.code == code])
-            for spans in continuum.raters
-        ]
-        observed += _observe_disagreement(raters, continuum.end - continuum.start)
-        expected += _expect_disagreement(raters, continuum.end - continuum.start)
-    return UnitizingAlpha(observed, expected)
-
-
-def _sections(continuum: Continuum, spans: Sequence[Span]) -> list[_Section]:
-    """Stretches of a code and the gaps between them."""
-    sections: list[_Section] = []
-    at = continuum.start
-    for span in sorted(spans):
-        if span.start > at:
-            sections.append(_Section(at, span.start - at, False))
-        sections.append(_Section(span.start, span.end - span.start, True))
-        at = span.end
-    if continuum.end > at:
-        sections.append(_Section(at, continuum.end - at, False))
-    return sections
-
-
-def _observe_disagreement(raters: Sequence[Sequence[_Section]], length: int) -> float:
-    total = sum(
-        _difference(one, other)
-        for i, first in enumerate(raters)
-        for j, second in enumerate(raters)
-        if i != j
-        for one in first
-        for other in second
-    )
-    return total / (len(raters) * (len(raters) - 1) * length**2)
-
-
-def _difference(one: _Section, other: _Section) -> int:
-    apart = one.start - other.start
-    if one.coded and other.coded:
-        if -one.length < apart < other.length:
-            return int(apart**2 + (apart + one.length - other.length) ** 2)
-        return 0
-    if one.coded and 0 <= apart <= other.length - one.length:
-        return int(one.length**2)
-    if other.coded and 0 <= -apart <= one.length - other.length:
-        return int(other.length**2)
-    return 0
-
-
-def _expect_disagreement(raters: Sequence[Sequence[_Section]], length: int) -> float:
-    sections = [section for rater in raters for section in rater]
-    coded = [section.length for section in sections if section.coded]
-    gaps = [section.length for section in sections if not section.coded]
-    total = sum(
-        (len(coded) - 1) / 3 * (2 * own**3 - 3 * own**2 + own)
-        + own**2 * sum(gap - own + 1 for gap in gaps if gap >= own)
-        for own in coded
-    )
-    whole = len(raters) * length
-    pairs = whole * (whole - 1) - sum(own * (own - 1) for own in coded)
-    return 2 / length * total / pairs if pairs else 0.0
-
-
 ATOM_NS = 1_000_000
 """The atom of time of u-alpha: 1 ms."""
 
@@ -740,12 +632,8 @@ class RatingTable:
 
 
 def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficient:
-    """How far the raters of a table agree.
-
-    Raises
-    ------
-    AgreementError : a cell does not fit the level, or the measure knows no such level.
-    """
+    """How far the raters of a table agree. Raises AgreementError: a cell does not fit the level, or
+    the measure knows no such level."""
     if measure != "alpha" and level != "nominal":
         _refuse(
             table.path,
@@ -776,13 +664,10 @@ def read_table(path: Path) -> RatingTable:
     CSV with commas, semicolons or tabs, in UTF-8, UTF-16 or Windows' Western European. The first
     line names the columns. Wide, the first column is the unit, each other one a rater, an empty
     cell a missing rating; long, the columns are called unit, rater and code (or rating, value,
-    category, label). A nameless first column that counts the rows, as pandas writes it, is left
-    out where the next column is the unit.
-
-    Raises
-    ------
-    AgreementError : the file cannot be read or is no such table: it is empty, has rows of different
-        lengths, fewer than two raters, a rater or a unit twice, or no unit.
+    category, label). A nameless first column that counts the rows, as pandas writes it, is left out
+    where the next column is the unit. Raises AgreementError: the file cannot be read or is no such
+    table: it is empty, has rows of different lengths, fewer than two raters, a rater or a unit
+    twice, or no unit.
     """
     try:
         table = tables.read(_content(path))

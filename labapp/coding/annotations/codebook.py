@@ -185,12 +185,8 @@ class Codebook:
 
 
 def read(path: Path) -> Codebook:
-    """The codebook in a file.
-
-    Raises
-    ------
-    AnnotationError : it cannot be read, or is none: with every mistake, its line, what is allowed.
-    """
+    """The codebook in a file. Raises AnnotationError: it cannot be read, or is none: with every
+    mistake, its line, what is allowed."""
     try:
         content = files.content(path, LARGEST)
     except OSError as error:
@@ -318,12 +314,8 @@ def _words_of(text: str) -> list[str]:
 
 
 def versions_of(study: Path) -> dict[str, Codebook]:
-    """Every version of a codebook that marks of a study were given by, by its SHA-256.
-
-    Raises
-    ------
-    AnnotationError : one of them cannot be read, or was changed.
-    """
+    """Every version of a codebook that marks of a study were given by, by its SHA-256. Raises
+    AnnotationError: one of them cannot be read, or was changed."""
     versions: dict[str, Codebook] = {}
     for path in sorted(codebook_versions(study).glob("*.yaml")):
         codebook = as_named(read(path), path.stem)

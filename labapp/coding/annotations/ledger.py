@@ -106,12 +106,8 @@ class Lines:
 
 def encode(line: Line, prev: str = "") -> bytes:
     """A line as its file has it, with its checksum and without the line's end. prev: the hash of
-    what is above it in the file, where the line is chained.
-
-    Raises
-    ------
-    AnnotationError : a text of it holds half a character, a number is too large, or it is too long.
-    """
+    what is above it in the file, where the line is chained. Raises AnnotationError: a text of it
+    holds half a character, a number is too large, or it is too long."""
     fields = line._asdict()
     if prev:
         fields[PREV] = prev
@@ -275,12 +271,8 @@ Rewritten = tuple[Iterable[Line], tuple[str, Mapping[str, Any]]]
 
 
 def read(path: Path) -> Lines:
-    """The lines of a file; none if it is not there.
-
-    Raises
-    ------
-    AnnotationError : it cannot be read, or a line of it is damaged.
-    """
+    """The lines of a file; none if it is not there. Raises AnnotationError: it cannot be read,
+    or a line of it is damaged."""
     return require_whole(parse(content_of(path)), str(path))
 
 
@@ -312,12 +304,8 @@ class HeldFile:
 @contextmanager
 def lock_file(path: Path) -> Iterator[HeldFile]:
     """Lock a file of lines that is read and then replaced: nobody can write to it in between.
-
-    Raises
-    ------
-    AnnotationsBusy : it is open in another window.
-    AnnotationError : it cannot be read, or a line of it is damaged.
-    """
+    Raises AnnotationsBusy: it is open in another window; AnnotationError: it cannot be read, or a
+    line of it is damaged."""
     _make_folder(path)
     lock = _acquire_lock(path)
     try:
@@ -413,12 +401,8 @@ class Ledger:
         return self.append_all([(kind, body)])[0]
 
     def append_all(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Line]:
-        """Add lines that belong together: kinds with bodies.
-
-        Raises
-        ------
-        AnnotationError : they cannot be stored or written; none of them is in the file then.
-        """
+        """Add lines that belong together: kinds with bodies. Raises AnnotationError: they cannot be
+        stored or written; none of them is in the file then."""
         lines: list[Line] = []
         utc = next_utc(self.lines[-1].utc if self.lines else "")
         for seq, (kind, body) in enumerate(entries, start=len(self.lines) + 1):

@@ -363,12 +363,7 @@ def _zip(top: Path, stream: IO[bytes]) -> None:
 
 
 def read_pack(folder: Path) -> Pack:
-    """The pack in a folder.
-
-    Raises
-    ------
-    AnnotationError : there is none, or it is of a newer labapp.
-    """
+    """The pack in a folder. Raises AnnotationError: there is none, or it is of a newer labapp."""
     try:
         facts = json_value(files.content(folder / FILE, files.MIB))
         if facts["labapp_pack"] != FORMAT:
@@ -405,12 +400,8 @@ def is_pack(path: Path) -> bool:
 
 def open_pack(path: Path) -> Pack:
     """A pack to work with: its folder, or its archive, unpacked beside it when it is opened first.
-
-    Raises
-    ------
-    AnnotationError
-        It is none, it is damaged, or something else stands where it would be unpacked.
-    """
+    Raises AnnotationError: it is none, it is damaged, or something else stands where it would be
+    unpacked."""
     if files.is_folder(path):
         return read_pack(path)
     folder = path.with_suffix("")

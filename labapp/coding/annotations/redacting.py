@@ -110,12 +110,8 @@ def note_handed_out(
 
 
 def read_handed_out(study: Path) -> list[HandedOut]:
-    """What was handed out of a study, oldest first.
-
-    Raises
-    ------
-    AnnotationError : the list cannot be read, or a line of it is damaged.
-    """
+    """What was handed out of a study, oldest first. Raises AnnotationError: the list cannot be
+    read, or a line of it is damaged."""
     path = study / ANNOTATIONS / HANDED_OUT
     result = []
     for line in ledger.read(path).lines:
@@ -372,9 +368,7 @@ def refuse_open(
             lock.acquire()
         except Timeout as error:
             raise SessionBusy(
-                f"The annotations of {session.name} are open in a window.",
-                safe=safe,
-                todo=todo,
+                f"The annotations of {session.name} are open in a window.", safe=safe, todo=todo
             ) from error
         except OSError:
             continue  # what cannot be locked is told when it is deleted

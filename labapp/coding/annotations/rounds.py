@@ -63,23 +63,15 @@ ROLES = ("primary", "second")
 
 
 def assignments_of_study(study: Path) -> tuple[Assignment, ...]:
-    """All assignments of a study, by its folder; none if nothing was drawn.
-
-    Raises
-    ------
-    AnnotationError : the file cannot be read, or a line of it is damaged.
-    """
+    """All assignments of a study, by its folder; none if nothing was drawn. Raises
+    AnnotationError: the file cannot be read, or a line of it is damaged."""
     path = study / ANNOTATIONS / ASSIGNMENTS
     return read_assignments(ledger.read(path).lines, str(path))
 
 
 def assignments_of(record: Record) -> tuple[Assignment, ...]:
-    """The assignments of a recorded session, from its study's folder or its bundle.
-
-    Raises
-    ------
-    AnnotationError : they cannot be read.
-    """
+    """The assignments of a recorded session, from its study's folder or its bundle. Raises
+    AnnotationError: they cannot be read."""
     if record.kind == "session":
         folder = Path(record.source).absolute()
         every = assignments_of_study(folder.parent)
@@ -115,14 +107,9 @@ def read_assignments(drawn: Iterable[Line], place: str) -> tuple[Assignment, ...
 
 
 def save_draw(study: Path, draw: Draw) -> None:
-    """Write a draw down, on the disk before it returns.
-
-    Raises
-    ------
-    AnnotationsBusy : another window writes to the file.
-    AnnotationError : it cannot be written, or somebody assigned one of its sessions in its round
-        since it was drawn: there would be two primary raters.
-    """
+    """Write a draw down, on the disk before it returns. Raises AnnotationsBusy: another window
+    writes to the file; AnnotationError: it cannot be written, or somebody assigned one of its
+    sessions in its round since it was drawn: there would be two primary raters."""
     with Ledger(study / ANNOTATIONS / ASSIGNMENTS) as file:
         before = read_assignments(file.lines, str(file.path))
         taken = {(assignment.session, assignment.round) for assignment in before}
@@ -484,10 +471,7 @@ class CloseReport:
 
 
 def close(
-    study: Path,
-    raters: Sequence[str] = (),
-    to: Status = "locked",
-    only: Collection[str] = (),
+    study: Path, raters: Sequence[str] = (), to: Status = "locked", only: Collection[str] = ()
 ) -> CloseReport:
     """Say that independent coding is done; or lock what is done, so that nothing of it changes any
     more; or make a draft of what is done again. raters, only: all raters and all sessions where

@@ -613,12 +613,8 @@ class SessionIdentity:
 
 
 def identity_of(record: Record, session: Path) -> SessionIdentity:
-    """What a recorded session is known by. session: its folder.
-
-    Raises
-    ------
-    AnnotationError : a sound file cannot be read.
-    """
+    """What a recorded session is known by. session: its folder. Raises AnnotationError: a sound
+    file cannot be read."""
     sound: dict[str, str] = {}
     for audio in record.audio:
         if files.is_file(session / audio.file):

@@ -14,9 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from labapp.base.errors import AnnotationError, RecordError
 from labapp.base.messages import Message
 from labapp.coding.annotations import ledger
@@ -189,13 +186,6 @@ class TextsFile(EditedFile):
                 name = new_id() if redaction.id in known else redaction.id
                 self.redact(replace(redaction, id=name))
 
-    def unredact(self, redaction_id: str) -> None:
-        """Take a redaction back. Raises AnnotationError if there is none of that id."""
-        before = next((r for r in self.redactions if r.id == redaction_id), None)
-        if before is None:
-            raise AnnotationError(Message("redaction_unknown", redaction=repr(redaction_id)))
-        self._do([(UNREDACTED, {"id": redaction_id})], [(REDACTED, body_of(before))])
-
     def _append(self, entries: list[Entry]) -> list[Line]:
         """As `EditedFile`; what is redacted is in the anchor before it is in the file, and what is
         not any more, after."""
@@ -247,38 +237,11 @@ def correct_text(text: Text | None, unit: str, words: str, by: str, origin: str 
     return Text(unit, words, saved, origin, by, reviewed=True)
 
 
-def silence_redacted(
-    samples: NDArray[np.int16], t0_ns: int, rate: float, redactions: Iterable[Redaction]
-) -> NDArray[np.int16]:
-    """Sound with zeros where it is redacted.
-
-    Parameters
-    ----------
-    samples : ndarray of int16, shape (n,)
-        Frames that follow on each other in session time; left as they are.
-    t0_ns : session time of the first frame.
-    rate : frames per second of session time, in Hz.
-    redactions : in any order; those beside the sound are passed over.
-
-    Returns
-    -------
-    ndarray of int16, shape (n,)
-        The samples themselves where nothing of them is redacted, else a copy.
-    """
-    spans = find_redacted_frames(len(samples), t0_ns, rate, redactions)
-    if not spans:
-        return samples
-    silent = samples.copy()
-    for begin, end in spans:
-        silent[begin:end] = 0
-    return silent
-
-
 def find_redacted_frames(
     frames: int, t0_ns: int, rate: float, redactions: Iterable[Redaction]
 ) -> list[tuple[int, int]]:
     """Which frames are silent, as ranges in order that neither touch nor overlap; their ends are
-    outside. See `silence_redacted`."""
+    outside. t0_ns: session time of the first frame; rate: frames per second of session time."""
     ranges = []
     for redaction in redactions:
         begin = max(0, math.floor((redaction.t0_ns - t0_ns) * rate / 1e9) - 1)

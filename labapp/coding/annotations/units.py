@@ -158,13 +158,9 @@ class UnitsFile(EditedFile):
         self._append([*entries, (FROZEN, {"frozen": True, "by": self.by})])
 
     def put(self, unit: Unit) -> Proposal | None:
-        """Add a unit, or change the one of that id; frozen ones by a proposal.
-
-        Raises
-        ------
-        AnnotationError
-            It has no length, its id was used before, or the same speaker has a unit there.
-        """
+        """Add a unit, or change the one of that id; frozen ones by a proposal. Raises
+        AnnotationError: it has no length, its id was used before, or the same speaker has a unit
+        there."""
         what = "move" if unit.id in self._units.units else "add"
         return self._change(what, (), (unit,))
 
@@ -265,12 +261,6 @@ class UnitsFile(EditedFile):
         if self._units.speakers_by != self.by:
             self._do([(SPEAKERS, {"by": self.by})], [(SPEAKERS, {"by": self._units.speakers_by})])
 
-    def thaw(self) -> None:
-        """Let the units be changed again; nobody may have coded them. Raises AnnotationError."""
-        self._refuse_others("thaw the units")
-        if self.frozen:
-            self._append([(FROZEN, {"frozen": False, "by": self.by})])
-
     def _proposing(
         self, what: str, removed: Sequence[str], put: Sequence[Unit], reason: str
     ) -> tuple[Entry, Entry]:
@@ -283,13 +273,8 @@ class UnitsFile(EditedFile):
 
     def settle(self, proposal_id: str, accept: bool) -> None:
         """Accept or decline a change. The person who froze the units may do so, or anybody if
-        nobody looked at them before.
-
-        Raises
-        ------
-        AnnotationError
-            Somebody else froze them, there is no such proposal, or it does not fit any more.
-        """
+        nobody looked at them before. Raises AnnotationError: somebody else froze them, there is no
+        such proposal, or it does not fit any more."""
         self._refuse_others("accept or decline changes of the units")
         proposal = self._units.proposals.get(proposal_id)
         if proposal is None:

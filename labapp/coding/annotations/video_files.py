@@ -246,13 +246,8 @@ def video_tree(record: Record) -> Tree:
 
 
 def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
-    """The videos of a session, as they were added; none without the participant's agreement.
-
-    Raises
-    ------
-    AnnotationError : the list is damaged.
-    RecordError : it cannot be read.
-    """
+    """The videos of a session, as they were added; none without the participant's agreement. Raises
+    AnnotationError: the list is damaged; RecordError: it cannot be read."""
     if not has_video_consent(record) or record.withdrawn == "delete":
         return ()
     tree = video_tree(record)

@@ -245,8 +245,7 @@ def _freeze(
     own = annotations.raters.get(rater)
     if own is not None and own.status_of(round_) == "locked":
         raise ExchangeError(
-            Message("marks_locked", rater=rater, round=round_),
-            todo=Message("bring_in_as_other"),
+            Message("marks_locked", rater=rater, round=round_), todo=Message("bring_in_as_other")
         )
     if not book.needs_units or annotations.segmentation.frozen:
         return False

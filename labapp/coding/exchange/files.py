@@ -77,7 +77,7 @@ def register_new_files(sessions: Sequence[Path]) -> Iterator[None]:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raises ExchangeError if a file is there already, UsageError where it would lie in a
+    """Raises ExchangeError if a file is there already, UsageError if it would lie in a
     session's folder."""
     refuse_inside(path)
     if path.exists() or path.is_symlink():
@@ -136,12 +136,8 @@ def table_rows(
     quotes: bool = True,
 ) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
     """A table with a line of names: of each row its line and its cells by column, and the columns
-    that nobody asked for. See `labapp.base.reading.tables`.
-
-    Raises
-    ------
-    ExchangeError : it is no table, lacks a column of `needed`, or holds too much.
-    """
+    that nobody asked for. See `labapp.base.reading.tables`. Raises ExchangeError: it is no table,
+    lacks a column of `needed`, or holds too much."""
     if len(content) > LARGEST_TEXT:
         raise unreadable(name, str(too_large(len(content), LARGEST_TEXT)), TOO_MUCH)
     try:

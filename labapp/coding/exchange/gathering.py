@@ -129,8 +129,7 @@ def _choose_codebook_id(ids: set[str], codebook: str, rater: str, record: Record
         )
     if not codebook and len(ids) > 1:
         raise ExchangeError(
-            Message("marks_several", known=known, **whose),
-            todo=Message("marks_name_codebook"),
+            Message("marks_several", known=known, **whose), todo=Message("marks_name_codebook")
         )
     return codebook or min(ids)
 
@@ -344,8 +343,7 @@ def export_coding(
     if not record.may("share_audio"):
         if with_sound or base == "joined":
             raise ExchangeError(
-                Message("voice_not_shared", session=str(record.name)),
-                todo=Message("export_silent"),
+                Message("voice_not_shared", session=str(record.name)), todo=Message("export_silent")
             )
         if record.audio and base != "session":
             lost[Message("lost_sound")] = None
@@ -446,6 +444,5 @@ def _make_sound(
 def _refuse_withdrawn(record: Record) -> None:
     if record.withdrawn:
         raise ExchangeError(
-            Message("participant_withdrew", session=str(record.name)),
-            todo=Message("export_other"),
+            Message("participant_withdrew", session=str(record.name)), todo=Message("export_other")
         )

@@ -154,10 +154,7 @@ def translate_arrival(arrival: Arrival, translation: Translation, participant: s
     if not annotations:
         spoken = sort_by_time(_apart(spoken, lost))
     return replace(
-        arrival,
-        utterances=spoken,
-        annotations=tuple(annotations),
-        lost=(*arrival.lost, *lost),
+        arrival, utterances=spoken, annotations=tuple(annotations), lost=(*arrival.lost, *lost)
     )
 
 
@@ -295,8 +292,7 @@ def clock_of(
         return session, Message("times_session_silent")
     if len(sounds) > 1:
         raise UsageError(
-            Message("time_of_none", name=name, n=len(sounds)),
-            todo=Message("time_say", known=known),
+            Message("time_of_none", name=name, n=len(sounds)), todo=Message("time_say", known=known)
         )
     only = sounds[0]
     return only, Message("times_file_only", file=only.name)
@@ -306,12 +302,8 @@ def clock_of(
 
 
 def choose_codebook(study: Path, wanted: str) -> Codebook | None:
-    """The codebook that codes are given by; None if a study has none.
-
-    Raises
-    ------
-    AnnotationError : it cannot be read, or there are several and none is named.
-    """
+    """The codebook that codes are given by; None if a study has none. Raises AnnotationError: it
+    cannot be read, or there are several and none is named."""
     books = {book.id: book for book in codebooks.codebooks_of(study)}
     if not books and not wanted:
         return None
@@ -441,12 +433,8 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
 
 
 def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arrival]:
-    """What of a file is of a session, or may be: a project can hold several.
-
-    Raises
-    ------
-    ExchangeError : all of it went out of another session.
-    """
+    """What of a file is of a session, or may be: a project can hold several. Raises ExchangeError:
+    all of it went out of another session."""
     other = {a.stamp.session for a in arrivals if a.stamp and a.stamp.session != session}
     own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
     if other and not any(a.stamp is not None for a in own):
@@ -464,12 +452,8 @@ def with_clocks(
     arrivals: Sequence[Arrival], incoming: Incoming, clocks: Sequence[FileClock], time: str
 ) -> tuple[list[tuple[Arrival, FileClock, str]], list[Message]]:
     """What a file holds, each with whose time it has and how that is known; and what has no place,
-    in words. See `clock_of`; of a project with several sounds, those of others are left out.
-
-    Raises
-    ------
-    UsageError : None of it has a place.
-    """
+    in words. See `clock_of`; of a project with several sounds, those of others are left out. Raises
+    UsageError: None of it has a place."""
     placed, lost, refused = [], [], []
     for arrival in arrivals:
         try:

@@ -162,8 +162,7 @@ def _in_table(path: Path, units: Sequence[Unit]) -> dict[str, Speaker]:
         rows, _ = table_rows(content, path.name, ("time", "speaker"))
     except (OSError, ValueError) as error:
         raise AnnotationError(
-            f"{path} cannot be read ({error}).",
-            todo="Give a table with the columns time,speaker.",
+            f"{path} cannot be read ({error}).", todo="Give a table with the columns time,speaker."
         ) from error
     for number, row in rows:
         time, speaker = row["time"].strip(), row["speaker"].strip()

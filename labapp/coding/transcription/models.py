@@ -112,11 +112,7 @@ class SpeechModel:
 
     def sha256(self) -> str:
         """By which it can be told from another: of the file, or of all files' names and sums.
-
-        Raises
-        ------
-        TranscriptionError : it cannot be read.
-        """
+        Raises TranscriptionError: it cannot be read."""
         try:
             if files.is_file(self.path):
                 return hash_with_cache(self.path)
@@ -139,8 +135,7 @@ def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     """
     if engine != "auto" and engine not in ENGINES:
         raise UsageError(
-            f"There is no engine {engine!r}.",
-            todo=f"Allowed: auto, {', '.join(ENGINES)}.",
+            f"There is no engine {engine!r}.", todo=f"Allowed: auto, {', '.join(ENGINES)}."
         )
     name = _engine_of(path.expanduser())
     if engine not in ("auto", name):
@@ -203,12 +198,8 @@ def speech_tools() -> SpeechTools:
 
 
 def own_model() -> SpeechModel:
-    """The only model in the folder for them.
-
-    Raises
-    ------
-    TranscriptionError : there is none or several, or its engine is not installed.
-    """
+    """The only model in the folder for them. Raises TranscriptionError: there is none or several,
+    or its engine is not installed."""
     models, folder = own_models(), speech_models()
     if not models:
         raise TranscriptionError(
@@ -237,8 +228,7 @@ def _engine_of(path: Path) -> EngineName:
         return _engine_of_folder(path)
     if not files.is_file(path):
         raise SpeechModelNotFound(
-            Message("model_none", path=str(path)),
-            todo=Message("speech_path", get=what_to_get()),
+            Message("model_none", path=str(path)), todo=Message("speech_path", get=what_to_get())
         )
     try:
         with files.open_file(path) as stream:

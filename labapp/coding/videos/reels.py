@@ -139,11 +139,7 @@ def write_list(path: Path, cuts: Sequence[Cut]) -> None:
 
 
 def write_reel(
-    cuts: Sequence[Cut],
-    path: Path,
-    *,
-    gap_s: float = GAP_S,
-    tell: Tell = lambda share, what: None,
+    cuts: Sequence[Cut], path: Path, *, gap_s: float = GAP_S, tell: Tell = lambda share, what: None
 ) -> Reel:
     """Write stretches of sessions, one after another, as a file that is not there yet.
 

@@ -152,12 +152,8 @@ def align_video(
     by: str = "",
     tell: Tell = lambda share, what: None,
 ) -> PlacedVideo:
-    """Place a video of a session anew, by its sound or by hand; see `add_video`.
-
-    Raises
-    ------
-    VideoError, AnnotationError : as there; the place that it had stays.
-    """
+    """Place a video of a session again, by its sound or by hand; see `add_video`. Raises
+    VideoError, AnnotationError: as there; the place that it had stays."""
     record = _record(session, by)
     placed = next((each for each in videos_of(record) if each.video.id == video_id), None)
     if placed is None:
@@ -175,13 +171,8 @@ def align_video(
 
 
 def remove_video(session: Path, video_id: str, *, by: str = "") -> None:
-    """Delete a video of a session.
-
-    Raises
-    ------
-    VideoError : there is none of this name, or it could not be deleted.
-    AnnotationError : the list cannot be read or written.
-    """
+    """Delete a video of a session. Raises VideoError: there is none of this name, or it could not
+    be deleted; AnnotationError: the list cannot be read or written."""
     record = _record(session, by, consent=False)
     if not files.exists(list_file(session)):
         raise _unknown(record, video_id)
@@ -345,8 +336,7 @@ def _status(file: Path) -> os.stat_result:
             return os.fstat(stream.fileno())
     except OSError as error:
         raise VideoError(
-            f"{file} cannot be read ({error.strerror or error}).",
-            todo="Name the video file.",
+            f"{file} cannot be read ({error.strerror or error}).", todo="Name the video file."
         ) from error
 
 

@@ -179,12 +179,7 @@ def build(
 
 
 def pool_of(
-    ready: Interventions,
-    beliefs: Float64,
-    split: ConceptSplit,
-    pixels: int,
-    *,
-    every: bool = False,
+    ready: Interventions, beliefs: Float64, split: ConceptSplit, pixels: int, *, every: bool = False
 ) -> PicturePool:
     """All test pictures of a task, of which the clear ones may be chosen, or `every` one. Raises
     StimuliError: people can see nothing of it."""
@@ -473,14 +468,10 @@ def build_stimuli(
     data_folder: Path | None = None,
 ) -> WrittenSet:
     """Build a set of a model and write it. items: see `stimulus_sets.counts_of`; every: choose from
-    all test pictures, and not only from those that people can tell by eye.
-
-    Raises
-    ------
-    UsageError : the id is none, or `items` says nothing known.
-    ModelError, StimuliError, DatasetError : see `stimulus_sets.build`; the folder exists, or a
-        shipped set has the id and `out` names no folder.
-    """
+    all test pictures, and not only from those that people can tell by eye. Raises UsageError: the
+    id is none, or `items` says nothing known. ModelError, StimuliError, DatasetError: see
+    `stimulus_sets.build`; the folder exists, or a shipped set has the id and `out` names no
+    folder."""
     counts = dict(COUNTS) if items is None else counts_of(items)
     loaded = package.load(model)
     name = loaded.card.id.rpartition("/")[2] if set_id is None else set_id

@@ -408,10 +408,7 @@ class ConceptModel:
     """
 
     def __init__(
-        self,
-        learner: Answering,
-        values: Float64 | None = None,
-        card: Card | None = None,
+        self, learner: Answering, values: Float64 | None = None, card: Card | None = None
     ) -> None:
         if isinstance(learner, ConceptLearner):
             learner.networks.eval()

@@ -16,8 +16,8 @@ what they are worth, as plain values for JSON.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +42,14 @@ from labapp.models.datasets.split import Float32, Float64
 from labapp.models.metrics.roc import class_accuracy, class_auc
 from labapp.models.representations import card as decoders
 from labapp.models.representations import package
-from labapp.models.representations.recipe import ID_PATTERN
 from labapp.models.training import files
 
 if TYPE_CHECKING:
     from labapp.models.concepts.learner import ConceptModel
+
+
+list_packages = partial(package.list_packages, card=CARD)
+refuse_existing = partial(package.refuse_existing, card=CARD)
 
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
@@ -63,29 +66,13 @@ def find(reference: str | Path, root: Path | None = None) -> Path:
     return package.find(reference, root, card=CARD)
 
 
-def list_packages(root: Path | None = None) -> list[str]:
-    """Ids of the concept models under `root` (by default the shipped and the user's), sorted."""
-    return package.list_packages(root, card=CARD)
-
-
-def refuse_existing(folder: Path) -> None:
-    """Raises ModelError when there is something at `folder`, or when its id is taken."""
-    package.refuse_existing(folder, card=CARD)
-
-
 def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> ConceptModel:
     """A concept model, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
     mislabelled: the message says which. `threads`: CPU threads of torch, set for the *whole
     process*."""
     folder = find(path_or_id, root)
     card = cards.read(folder)
-    by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
-    if by_id and card.id != path_or_id:
-        raise ModelError(
-            f"The id in the package {folder} is {card.id!r}, not {path_or_id!r}.",
-            safe="No model was loaded.",
-            todo="Move the package back to the folder that matches its id.",
-        )
+    package.refuse_other_id(folder, card.id, path_or_id)
     if isinstance(card, ImportedCard):
         from labapp.models.concepts import imported
 
@@ -169,12 +156,8 @@ def write(
     test_codes: dict[str, Float32],
     intervention: dict[str, Float32],
 ) -> Path:
-    """Write a package, whole or not at all; the hashes are set here.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hashes are set here. Raises ModelError: `folder`
+    exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     contents = {WEIGHTS: files.pack_weights(weights), CODES: files.pack_arrays(test_codes)}
     hashes = {

@@ -284,10 +284,9 @@ def _array(
         raise _make_error(f"There is no array {name} in {path}.") from error
     with archive.open(entry) as stream:
         try:
-            read_header = {
-                (1, 0): npy.read_array_header_1_0,
-                (2, 0): npy.read_array_header_2_0,
-            }[npy.read_magic(stream)]
+            read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[
+                npy.read_magic(stream)
+            ]
             own, by_columns, kind = read_header(stream)
         except _NO_HEADER as error:
             raise _make_error(f"The header of {name} in {path} cannot be read.") from error

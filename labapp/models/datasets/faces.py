@@ -780,10 +780,7 @@ def curve(start: Point, control: Point, end: Point) -> list[Point]:
 
 def through(start: Point, middle: Point, end: Point) -> list[Point]:
     """Points along the quadratic curve that passes `middle` halfway."""
-    control = (
-        2 * middle[0] - (start[0] + end[0]) / 2,
-        2 * middle[1] - (start[1] + end[1]) / 2,
-    )
+    control = (2 * middle[0] - (start[0] + end[0]) / 2, 2 * middle[1] - (start[1] + end[1]) / 2)
     return curve(start, control, end)
 
 

@@ -194,12 +194,9 @@ def pixels(path: Path, *, size: int, channels: int) -> tuple[bytes, NDArray[np.u
     """A file's content, and its picture: uint8, shape (channels, size, size).
 
     The largest square about the middle, turned as the camera says; what is transparent is white;
-    grey is ITU-R 601 luma, and grey of 16 bits becomes 8.
-
-    Raises
-    ------
-    DatasetError : it cannot be read, is no picture of the `FORMATS`, has several pages or far too
-        many pixels, or is smaller than `size`.
+    grey is ITU-R 601 luma, and grey of 16 bits becomes 8. Raises DatasetError: it cannot be read,
+    is no picture of the `FORMATS`, has several pages or far too many pixels, or is smaller than
+    `size`.
     """
     try:
         content = reading.content(path, LARGEST_BYTES)

@@ -74,11 +74,8 @@ def split(*, count: int, held_out: int, seed: int) -> Split:
     """`count` series of the prior, divided.
 
     Rows are independent draws, so the last `held_out` of them are the held-out part: the same seed
-    gives the same division for ever, whatever is trained on it.
-
-    Raises
-    ------
-    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
+    gives the same division for ever, whatever is trained on it. Raises ValueError: `held_out`
+    leaves nothing to learn from, or nothing held out.
     """
     check(count, held_out)
     x, factors = generate(count, seed)

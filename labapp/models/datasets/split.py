@@ -85,11 +85,8 @@ def divide(count: int, held_out: int, seed: int) -> tuple[Int64, Int64]:
     """Numbers of the rows to train on and of those held out, both ascending.
 
     Only uniform numbers are taken from the generator and sorted here, because numpy may change how
-    it shuffles and a division of data must not change.
-
-    Raises
-    ------
-    ValueError : `held_out` leaves nothing to learn from, or nothing held out.
+    it shuffles and a division of data must not change. Raises ValueError: `held_out` leaves nothing
+    to learn from, or nothing held out.
     """
     check(count, held_out)
     draws = np.random.Generator(np.random.PCG64(seed)).random(count)

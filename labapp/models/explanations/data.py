@@ -134,13 +134,8 @@ class FolderData(Part):
         return self.classes or ()
 
     def load(self, folder: Path | None = None) -> Folder:
-        """The three parts, read from `folder`.
-
-        Raises
-        ------
-        ModelError : no folder is given.
-        DatasetError : what is in it cannot be used, or is not what `sha256` was made of.
-        """
+        """The three parts, read from `folder`. Raises ModelError: no folder is given; DatasetError:
+        what is in it cannot be used, or is not what `sha256` was made of."""
         if folder is None:
             raise ModelError(
                 f"The classifier was trained on the picture folder {self.folder}, which is not "

@@ -41,13 +41,9 @@ def outputs(
     classes, for each percentage of the masking.
 
     If the set names no model, or a model that is not installed, the outputs that the set itself
-    states for its masked photos, if it does.
-
-    Raises
-    ------
-    StimuliError : the model is another one than the set was made with, has other classes, or cannot
-        take the pictures; a file of the set is missing or damaged.
-    ModelError : the model's package is damaged.
+    states for its masked photos, if it does. Raises StimuliError: the model is another one than the
+    set was made with, has other classes, or cannot take the pictures; a file of the set is missing
+    or damaged. ModelError: the model's package is damaged.
     """
     if (folder := _model_of(stimulus_set)) is None:
         return find_recorded_outputs(stimulus_set, masking, photo, method)

@@ -14,12 +14,12 @@ weights as they are stored.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from labapp.base.errors import ModelError
 from labapp.models.datasets.birds import SPECIES
 from labapp.models.datasets.split import Float32
 from labapp.models.explanations.data import Checks, ClassifierRecipe, MethodChecks
@@ -282,19 +282,14 @@ class ClassifierCard(Part):
         return self.recipe.id
 
 
+find = partial(package.find, card=CARD)
+list_packages = partial(package.list_packages, card=CARD)
+refuse_existing = partial(package.refuse_existing, card=CARD)
+
+
 def read(folder: Path) -> ClassifierCard:
     """The card of the package in `folder`. Raises ModelError (line, key, found, allowed)."""
     return recipe.read_document(folder / CARD, "classifier card", ClassifierCard)
-
-
-def find(reference: str | Path, root: Path | None = None) -> Path:
-    """The folder of a package, by id or path; see `representations.package.find`."""
-    return package.find(reference, root, card=CARD)
-
-
-def list_packages(root: Path | None = None) -> list[str]:
-    """Ids of the classifiers under `root` (by default the shipped and the user's), sorted."""
-    return package.list_packages(root, card=CARD)
 
 
 def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) -> Classifier:
@@ -303,12 +298,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
     process*."""
     folder = find(path_or_id, root)
     card = read(folder)
-    if not Path(path_or_id).is_absolute() and folder != Path(path_or_id) and card.id != path_or_id:
-        raise ModelError(
-            f"The id in the package {folder} is {card.id!r}, not {str(path_or_id)!r}.",
-            safe="No model was loaded.",
-            todo="Move the package back to the folder that matches its id.",
-        )
+    package.refuse_other_id(folder, card.id, path_or_id)
     weights = files.read_weights(folder / WEIGHTS, card.weights_sha256)
     import torch
 
@@ -322,18 +312,9 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
 
 def write(folder: Path, card: ClassifierCard, weights: Mapping[str, Float32]) -> Path:
-    """Write a package, whole or not at all; the hash of the weights is set here.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
-    """
+    """Write a package, whole or not at all; the hash of the weights is set here. Raises ModelError:
+    `folder` exists (a package is never overwritten) or cannot be written."""
     refuse_existing(folder)
     content = files.pack_weights(weights)
     card = card.model_copy(update={"weights_sha256": files.digest(content)})
     return package.write_whole(folder, {WEIGHTS: content}, CARD, card)
-
-
-def refuse_existing(folder: Path) -> None:
-    """Raises ModelError when there is something at `folder`, or when its id is taken."""
-    package.refuse_existing(folder, card=CARD)

@@ -206,12 +206,8 @@ def prototypes(model: Classifier) -> list[ClassPrototype]:
 
 
 def explain(model: Classifier, pictures: UInt8) -> ClassExplanation:
-    """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes.
-
-    Raises
-    ------
-    ModelError : the model is of another method.
-    """
+    """How alike the places of pictures, uint8 (n, 3, size, size), are to the prototypes. Raises
+    ModelError: the model is of another method."""
     network = network_of(model, "protopnet", ProtoPNet)
     maps, scores = of_network(network, pictures)
     return ClassExplanation(scores, maps.max((2, 3)), maps, model.size)

@@ -570,9 +570,7 @@ def _growing(
     epochs = method.frozen if frozen else method.epochs - method.frozen
     before = 0 if frozen else method.frozen
     batches = Batches(load_photos(data.train), method.batch, recipe.seed + (1 if frozen else 2))
-    groups = [
-        {"params": [*network.add_on.parameters(), network.prototypes], "lr": method.rate},
-    ]
+    groups = [{"params": [*network.add_on.parameters(), network.prototypes], "lr": method.rate}]
     if not frozen:
         late = list(network.backbone.blocks[-1].parameters())
         early = [*network.backbone.stem.parameters(), *network.backbone.blocks[:-1].parameters()]
@@ -707,12 +705,7 @@ def checks(recipe: ClassifierRecipe, network: nn.Module, data: Birds) -> Prototr
 
 
 def update_leaves(
-    scores: Tensor,
-    at_epoch_start: Tensor,
-    shares: Tensor,
-    labels: Tensor,
-    *,
-    batches: int,
+    scores: Tensor, at_epoch_start: Tensor, shares: Tensor, labels: Tensor, *, batches: int
 ) -> Tensor:
     """Scores of the leaves after a batch, (leaves, classes).
 

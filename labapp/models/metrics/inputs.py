@@ -36,13 +36,10 @@ SEEDS = 2**32
 def check_inputs(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float64]:
     """Both as float64, shapes (n, C) and (n, K).
 
-    A code that takes one value only is allowed: it is a code that knows nothing. A factor that
-    does is not, because there is nothing to know about it and every answer would be made up.
-
-    Raises
-    ------
-    MetricError : other shapes, different lengths, fewer than two rows, no column, values that are
-        no real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
+    A code that takes one value only is allowed: it is a code that knows nothing. A factor that does
+    is not, because there is nothing to know about it and every answer would be made up. Raises
+    MetricError: other shapes, different lengths, fewer than two rows, no column, values that are no
+    real numbers, not finite or beyond `LARGEST`, or a factor that takes one value only.
     """
     return _check_pairs(_table("codes", codes, axes=2), _table("factors", factors, axes=2))
 
@@ -51,11 +48,7 @@ def check_vectors(codes: ArrayLike, factors: ArrayLike) -> tuple[Float64, Float6
     """As `check_inputs`, for codes of more than one number each (paper 001, section 2).
 
     Codes of shape (n, C, d), C codes of d numbers, or (n, C), which is d = 1, come back as float64
-    of shape (n, C, d); factors as float64 of shape (n, K).
-
-    Raises
-    ------
-    MetricError : as `check_inputs`.
+    of shape (n, C, d); factors as float64 of shape (n, K). Raises MetricError: as `check_inputs`.
     """
     axes = 3 if np.ndim(codes) == 3 else 2
     c, f = _check_pairs(_table("codes", codes, axes), _table("factors", factors, axes=2))
@@ -66,12 +59,8 @@ def join_vectors(
     codes: ArrayLike, factors: ArrayLike, train: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Float64, Float64, int]:
     """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
-    learn from; and how many rows these are, 0 if there are none.
-
-    Raises
-    ------
-    MetricError : as `check_vectors`, also of `train`; or other columns to learn from than to score.
-    """
+    learn from; and how many rows these are, 0 if there are none. Raises MetricError: as
+    `check_vectors`, also of `train`; or other columns to learn from than to score."""
     c, f = check_vectors(codes, factors)
     if train is None:
         return c, f, 0
@@ -88,12 +77,8 @@ def join_vectors(
 
 def check_labels(labels: ArrayLike, rows: int) -> Float64:
     """The label of each row in a task, shape (rows,) or (rows, 1), as float64 of shape (rows, 1).
-
-    Raises
-    ------
-    MetricError : another shape or another number of rows, values that are no finite real numbers,
-        or the same label in every row.
-    """
+    Raises MetricError: another shape or another number of rows, values that are no finite real
+    numbers, or the same label in every row."""
     column = np.asarray(labels)
     table = _table("labels", column[:, None] if column.ndim == 1 else column, axes=2)
     if table.shape != (rows, 1):
@@ -238,12 +223,8 @@ LEAST_ROWS = 10
 
 
 def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
-    """Row numbers, int64, in random order: half of them (rounded down), and the others.
-
-    Raises
-    ------
-    MetricError : fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1.
-    """
+    """Row numbers, int64, in random order: half of them (rounded down), and the others. Raises
+    MetricError: fewer than `LEAST_ROWS` rows, or a seed outside 0 to 2^32 - 1."""
     check_rows(rows, LEAST_ROWS)
     order = generator(seed).permutation(rows)
     return order[: rows // 2], order[rows // 2 :]
@@ -294,12 +275,9 @@ class RowDivision:
 def concepts(factors: Float64, name: str = "factors", most: int = MOST_CLASSES) -> Concepts:
     """The distinct values of each factor (n, K), checked by `inputs`, as classes.
 
-    `name` is what errors call the factors, `most` how many values each may have.
-
-    Raises
-    ------
-    MetricError : a factor with more than `most` values, or with a value that one row only has: it
-        cannot be both learnt and tested.
+    `name` is what errors call the factors, `most` how many values each may have. Raises
+    MetricError: a factor with more than `most` values, or with a value that one row only has: it
+    cannot be both learnt and tested.
     """
     labels, classes = [], []
     for index, column in enumerate(factors.T):
@@ -323,12 +301,8 @@ def concepts(factors: Float64, name: str = "factors", most: int = MOST_CLASSES) 
 
 def task(labels: ArrayLike, rows: int) -> Concepts:
     """The label of each row in a task, shape (rows,) or (rows, 1), as the classes of one column.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_labels`; more than `MOST_LABELS` classes, or one of a single
-        row.
-    """
+    Raises MetricError: see `inputs.check_labels`; more than `MOST_LABELS` classes, or one of a
+    single row."""
     return concepts(check_labels(labels, rows), "labels", MOST_LABELS)
 
 
@@ -336,11 +310,8 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
     """A random division into 80 % training and 20 % test rows, every class on both sides.
 
     A concept that is constant among the test rows has no ROC curve. Rows are drawn again until that
-    is so for none; with classes of more than a few dozen rows the first draw does it.
-
-    Raises
-    ------
-    MetricError : `DRAWS` draws have not done it.
+    is so for none; with classes of more than a few dozen rows the first draw does it. Raises
+    MetricError: `DRAWS` draws have not done it.
     """
     rows = len(targets.labels)
     tested = max(1, round(TEST_SHARE * rows))
@@ -359,11 +330,7 @@ def divide_rows(targets: Concepts, rng: np.random.Generator) -> RowDivision:
 
 def join_rows(targets: Concepts, learnt: int) -> RowDivision:
     """The first `learnt` rows to learn from, and the others to test on, every class on both sides.
-
-    Raises
-    ------
-    MetricError : a class is on one side only.
-    """
+    Raises MetricError: a class is on one side only."""
     rows = np.arange(len(targets.labels))
     division = RowDivision(train=rows[:learnt], test=rows[learnt:])
     lacking = _lacking(targets, division)
@@ -408,8 +375,7 @@ def in_coordinates(
     known = get_args(Coordinates)
     if coordinates not in known:
         raise MetricError(
-            f"There are no coordinates {coordinates!r}.",
-            todo=f"Use one of: {', '.join(known)}.",
+            f"There are no coordinates {coordinates!r}.", todo=f"Use one of: {', '.join(known)}."
         )
     if coordinates == "as given":
         return codes

@@ -218,10 +218,7 @@ class _Predictor:
 
 def _fit_network(inputs: Float64, targets: NDArray[np.int64], hidden: int, state: int) -> Any:
     model = MLPClassifier(
-        (hidden, hidden),
-        batch_size=min(BATCH, len(inputs)),
-        max_iter=EPOCHS,
-        random_state=state,
+        (hidden, hidden), batch_size=min(BATCH, len(inputs)), max_iter=EPOCHS, random_state=state
     )
     # Its steps are small: on more threads they would wait for each other most of the time.
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):

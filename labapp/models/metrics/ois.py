@@ -285,14 +285,7 @@ class MapWeights:
     offset: Tensor
 
     def all(self) -> list[Tensor]:
-        return [
-            self.first,
-            self.first_bias,
-            self.second,
-            self.second_bias,
-            self.out,
-            self.offset,
-        ]
+        return [self.first, self.first_bias, self.second, self.second_bias, self.out, self.offset]
 
 
 def initial_maps(
@@ -425,12 +418,8 @@ def greedy(predictability: Float64) -> Int64:
 
 
 def check_enough(codes: int, factors: int, *, exactly: bool = False) -> None:
-    """Refuse fewer codes than concepts, and with `exactly` also more.
-
-    Raises
-    ------
-    MetricError : then some concept would have no code, or some code no concept.
-    """
+    """Refuse fewer codes than concepts, and with `exactly` also more. Raises MetricError: then some
+    concept would have no code, or some code no concept."""
     if codes < factors:
         raise _refuse(
             f"there are {codes} codes for {factors} concepts, but each needs its own code",

@@ -38,13 +38,7 @@ from labapp.models.metrics.inputs import (
     join_vectors,
     task,
 )
-from labapp.models.metrics.ois import (
-    EPSILON,
-    RATE,
-    check_size,
-    cross_entropy,
-    one_thread,
-)
+from labapp.models.metrics.ois import EPSILON, RATE, check_size, cross_entropy, one_thread
 from labapp.models.metrics.roc import class_accuracy, class_auc
 
 HIDDEN = 64
@@ -322,11 +316,7 @@ def completeness(
     return Score(
         metric="completeness",
         score=scores[0],
-        parts={
-            "accuracy": read.accuracies()[0],
-            "factors": scores[1],
-            "chance": chance,
-        },
+        parts={"accuracy": read.accuracies()[0], "factors": scores[1], "chance": chance},
         settings={
             "network_accuracy": network_accuracy,
             **_settings(

@@ -111,12 +111,7 @@ def r4(
     return Score(
         metric="r4",
         score=float(best.mean()),
-        parts={
-            "per_factor": best,
-            "r4": roots,
-            "code_to_factor": forth,
-            "factor_to_code": back,
-        },
+        parts={"per_factor": best, "r4": roots, "code_to_factor": forth, "factor_to_code": back},
         settings={
             "splits": splits,
             "test_share": TEST_SHARE,

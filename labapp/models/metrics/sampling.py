@@ -74,12 +74,8 @@ def instance_source(
     sampler: Sampler | None,
     rng: np.random.Generator,
 ) -> InstanceSource:
-    """The sampler where one is given, else the rows.
-
-    Raises
-    ------
-    MetricError : both or neither are given; see `inputs.check_inputs` and `CheckedSampler`.
-    """
+    """The sampler where one is given, else the rows. Raises MetricError: both or neither are given;
+    see `inputs.check_inputs` and `CheckedSampler`."""
     if sampler is not None and codes is None and factors is None:
         return CheckedSampler(sampler, rng)
     if sampler is None and codes is not None and factors is not None:

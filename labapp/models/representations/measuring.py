@@ -314,11 +314,7 @@ def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
 
 def encodings(decoder: LoadedDecoder, data: Split) -> Float32:
     """The model's encodings of the held-out rows, row for row; of a closed form, the factors.
-
-    Raises
-    ------
-    ModelError : its package holds another number of them.
-    """
+    Raises ModelError: its package holds another number of them."""
     if isinstance(decoder.card.made_by.source, ClosedForm):
         return data.held.factors(np.arange(len(data.held))).astype(np.float32)
     held = len(data.held)
@@ -345,12 +341,8 @@ def load_labelled_encodings(
     model: str | Path, root: Path | None = None, data_folder: Path | None = None
 ) -> LabelledEncodings | None:
     """Codes and factors of the rows on which the card's disentanglement was measured; None if the
-    data have no true factors, or the model no encodings.
-
-    Raises
-    ------
-    ModelError, DatasetError : see `evaluate`.
-    """
+    data have no true factors, or the model no encodings. Raises ModelError, DatasetError: see
+    `evaluate`."""
     decoder = package.load_package(model, "cpu", root=root)
     card = decoder.card
     data = load_held_out(card, data_folder)
@@ -412,10 +404,7 @@ def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
 
 def _flatten_numbers(numbers: dict[str, Any]) -> dict[str, Any]:
     """One name a number, in the order in which they are read."""
-    flat: dict[str, Any] = {
-        "error": numbers["mean"],
-        "error, z sampled": numbers["sampled"],
-    }
+    flat: dict[str, Any] = {"error": numbers["mean"], "error, z sampled": numbers["sampled"]}
     nll = numbers.get("nll", {})
     flat |= {"nll": nll.get("mean"), "nll, z sampled": nll.get("sampled")}
     measured = dict(numbers.get("disentanglement", {}))

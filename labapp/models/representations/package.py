@@ -203,11 +203,7 @@ def default_device() -> str:
 
 
 def load_package(
-    path_or_id: str | Path,
-    device: str | None = None,
-    threads: int = 1,
-    *,
-    root: Path | None = None,
+    path_or_id: str | Path, device: str | None = None, threads: int = 1, *, root: Path | None = None
 ) -> LoadedDecoder:
     """A decoder, checked and ready.
 
@@ -226,13 +222,7 @@ def load_package(
     device = device or default_device()
     folder = find(path_or_id, root)
     card = cards.read(folder)
-    by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
-    if by_id and card.id != path_or_id:
-        raise ModelError(
-            f"The id in the package {folder} is {card.id!r}, not {path_or_id!r}.",
-            safe=_SAFE,
-            todo="Move the package back to the folder that matches its id.",
-        )
+    refuse_other_id(folder, card.id, path_or_id)
     if isinstance(card.made_by.source, ClosedForm):
         return _load_closed_form(folder, card, card.made_by.source)
     if isinstance(card.made_by.source, PythonFunction):
@@ -241,6 +231,17 @@ def load_package(
         trial = card.space.encode_rows(sample[0][: len(pictures)]).astype(np.float32)
         return _make_decoder(card, sample, python_backend.build(card, trial, pictures))
     return _load_trained(folder, card, device, threads)
+
+
+def refuse_other_id(folder: Path, card_id: str, path_or_id: str | Path) -> None:
+    """Raises ModelError if a package was asked for by another id than the one on its card."""
+    by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
+    if by_id and card_id != path_or_id:
+        raise ModelError(
+            f"The id in the package {folder} is {card_id!r}, not {path_or_id!r}.",
+            safe=_SAFE,
+            todo="Move the package back to the folder that matches its id.",
+        )
 
 
 def _make_decoder(
@@ -420,10 +421,7 @@ def write_package(
 
     The hashes are set here; the rest of the card is the caller's. `percentiles`, float32 of shape
     (len(PERCENTILES), dimensions), are computed from `latents` unless they are known from more.
-
-    Raises
-    ------
-    ModelError : `folder` exists (a package is never overwritten) or cannot be written.
+    Raises ModelError: `folder` exists (a package is never overwritten) or cannot be written.
     """
     refuse_existing(folder)
     if percentiles is None:

@@ -22,7 +22,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,12 +30,10 @@ import numpy as np
 from labapp.base.errors import ModelError
 from labapp.base.reading import files as reading
 from labapp.models.datasets.split import Float32
+from labapp.models.representations.card import ModelCard
 from labapp.models.representations.decoders import Forward
 from labapp.models.representations.importing import memory
 from labapp.models.representations.importing.graph import OutputLayout, layout
-
-if TYPE_CHECKING:
-    from labapp.models.representations.card import ModelCard
 
 CLOSE = 1e-4
 """Most that a picture may differ from that of the import, of values from 0 to 1."""
@@ -71,12 +69,8 @@ class Code:
 
 
 def locate(function: str) -> Code:
-    """The installed package of `package:function`, found without running any of it.
-
-    Raises
-    ------
-    ModelError : it is no such name, or there is no such package, or it belongs to Python.
-    """
+    """The installed package of `package:function`, found without running any of it. Raises
+    ModelError: it is no such name, or there is no such package, or it belongs to Python."""
     module, colon, name = function.partition(":")
     if not (colon and _is_dotted_name(module) and _is_dotted_name(name)):
         raise ModelError(

@@ -329,10 +329,7 @@ class InfoGan(Part):
     generator_rate: float = Field(default=5.0, gt=0, allow_inf_nan=False)
 
 
-Objective = Annotated[
-    Ae | Gt | Vae | TcVae | SsTcVae | InfoGan,
-    Field(discriminator="name"),
-]
+Objective = Annotated[Ae | Gt | Vae | TcVae | SsTcVae | InfoGan, Field(discriminator="name")]
 
 
 def classes_of(objective: Objective) -> int:

@@ -77,13 +77,8 @@ def figure_of(sheet: TraversalSheet) -> Figure:
 
 
 def write(sheet: TraversalSheet, path: Path) -> Path:
-    """Draw a sheet into a new file.
-
-    Raises
-    ------
-    ModelError : the name does not end in .png, there is another file of this name (the same sheet
-        is left as it is), or the disk refuses.
-    """
+    """Draw a sheet into a new file. Raises ModelError: the name does not end in .png, there is
+    another file of this name (the same sheet is left as it is), or the disk refuses."""
     if path.suffix.lower() != ".png":
         raise ModelError(
             f"A sheet is a PNG file, but the name {path} does not end in .png.",

@@ -266,11 +266,7 @@ def find(source: Path) -> PackagePaths:
 
 
 def _card(
-    architecture: str,
-    name: str,
-    model_id: str | None,
-    config: Config,
-    hashes: Mapping[str, str],
+    architecture: str, name: str, model_id: str | None, config: Config, hashes: Mapping[str, str]
 ) -> ModelCard:
     dataset = architecture.split("-", maxsplit=1)[0]
     shown = {"sinelines": "Sinelines", "dsprites": "dSprites", "mnist": "MNIST"}[dataset]
@@ -580,12 +576,9 @@ def plain(name: str) -> str:
 def recognise(tensors: Mapping[str, Array]) -> PublishedNetwork:
     """The network these tensors belong to.
 
-    Integers are the graph's own constants (shapes to reshape to, bounds of slices): they are
-    passed over, unless they have the name of a weight.
-
-    Raises
-    ------
-    ModelError : no known network, or one with tensors missing, besides, or of another shape.
+    Integers are the graph's own constants (shapes to reshape to, bounds of slices): they are passed
+    over, unless they have the name of a weight. Raises ModelError: no known network, or one with
+    tensors missing, besides, or of another shape.
     """
     weights = {name for layout in LAYOUTS for name in layout.tensors}
     result: dict[str, Array] = {}
@@ -666,14 +659,9 @@ class PublishedTensors:
 
 
 def read(folder: Path) -> PublishedTensors:
-    """The tensors of the package whose manifest lies in `folder`.
-
-    Raises
-    ------
-    ModelError : a file is missing, too large or leads out of the folder; a tensor is quantised or
-        of a type that is not read; a group's bytes are fewer or more than its tensors need; a
-        value is not finite.
-    """
+    """The tensors of the package whose manifest lies in `folder`. Raises ModelError: a file is
+    missing, too large or leads out of the folder; a tensor is quantised or of a type that is not
+    read; a group's bytes are fewer or more than its tensors need; a value is not finite."""
     path = folder / MANIFEST
     content = read_bytes(path)
     groups = parse(path, content, _GROUPS)

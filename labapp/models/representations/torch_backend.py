@@ -42,12 +42,8 @@ def devices() -> list[str]:
 
 
 def choose_device(configured: str | None = None) -> torch.device:
-    """The configured device, else the first there is of CUDA, Apple MPS and CPU.
-
-    Raises
-    ------
-    DeviceMissing : the configured device is unknown or not there.
-    """
+    """The configured device, else the first there is of CUDA, Apple MPS and CPU. Raises
+    DeviceMissing: the configured device is unknown or not there."""
     there = devices()
     if configured is None:
         return torch.device(there[0])

@@ -26,9 +26,7 @@ from labapp.base import resources
 from labapp.base.errors import ModelError
 from labapp.models.datasets.split import Float32, Rows, Split, chunks
 from labapp.models.representations import cpu_backend, measuring, networks, package, torch_backend
-from labapp.models.representations import (
-    recipe as recipes,
-)
+from labapp.models.representations import recipe as recipes
 from labapp.models.representations.card import Dial, ModelCard, Training, choice, dials_over, slider
 from labapp.models.representations.networks import Losses
 from labapp.models.representations.package import PRIOR_SAMPLE
@@ -338,10 +336,7 @@ def _begin(parts: dict[str, nn.Module], recipe: Recipe, device: torch.device) ->
 def _adam(parameters: Iterable[nn.Parameter], optimizer: Optimizer) -> torch.optim.Adam:
     # One pass over memory for each weight instead of a dozen: a third of a step on a CPU.
     return torch.optim.Adam(
-        parameters,
-        lr=optimizer.learning_rate,
-        betas=(optimizer.beta1, 0.999),
-        fused=True,
+        parameters, lr=optimizer.learning_rate, betas=(optimizer.beta1, 0.999), fused=True
     )
 
 

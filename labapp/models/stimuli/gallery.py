@@ -80,8 +80,7 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
             wanted = MaskedRef.of(ref)
         except ValueError as error:
             raise StimuliError(
-                f"{error}.",
-                todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT.",
+                f"{error}.", todo="Write masked:SET:PHOTO:METHOD:FILL:SIGN:PERCENT."
             ) from error
         for place, stimulus_set in enumerate(stimulus_sets):
             if stimulus_set.id == wanted.stimuli:

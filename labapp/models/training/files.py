@@ -80,13 +80,9 @@ def _nature(content: bytes) -> str:
 
 
 def read_weights(path: Path, sha256: str) -> dict[str, Float32]:
-    """The tensors of a safetensors file, by name, as float32 even if stored as float16.
-
-    Raises
-    ------
-    ModelError : missing, too large, another hash than stated, a pickle, damaged, of another type,
-        or holding a value that is not finite.
-    """
+    """The tensors of a safetensors file, by name, as float32 even if stored as float16. Raises
+    ModelError: missing, too large, another hash than stated, a pickle, damaged, of another type, or
+    holding a value that is not finite."""
     content = read_bytes(path)
     try:
         tensors = safetensors.deserialize(content)  # type: ignore[no-untyped-call]
@@ -115,13 +111,9 @@ def read_checked(path: Path, sha256: str) -> bytes:
 
 
 def read_arrays(path: Path, sha256: str) -> dict[str, Float32]:
-    """The arrays of an npz file, float32, by name.
-
-    Raises
-    ------
-    ModelError : missing, too large also once unpacked, another hash than stated, damaged, of
-        another type than float32 (object arrays are pickles), or not finite.
-    """
+    """The arrays of an npz file, float32, by name. Raises ModelError: missing, too large also once
+    unpacked, another hash than stated, damaged, of another type than float32 (object arrays are
+    pickles), or not finite."""
     content = read_bytes(path)
     _check_digest(path, content, sha256)
     arrays: dict[str, Float32] = {}

@@ -240,11 +240,7 @@ class Provenance:
 
 def save(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
     """Write the run's state; a crash in between leaves the last one. Raises ModelError."""
-    about = {
-        **asdict(provenance),
-        "iteration": run.iteration,
-        "seconds": round(run.seconds, 3),
-    }
+    about = {**asdict(provenance), "iteration": run.iteration, "seconds": round(run.seconds, 3)}
     content = safetensors.torch.save(run.tensors(), metadata={"run": json.dumps(about)})
     with files.writing(folder / FILE):
         folder.mkdir(parents=True, exist_ok=True)
@@ -257,13 +253,9 @@ def clear(folder: Path) -> None:
 
 
 def restore(folder: Path, run: Run[LearnerT], provenance: Provenance) -> None:
-    """Go on from the state in `folder`; without one, the run stays at its beginning.
-
-    Raises
-    ------
-    ModelError : the state there is damaged, or is of another recipe, or was made on another device
-        or number of threads, which round differently.
-    """
+    """Go on from the state in `folder`; without one, the run stays at its beginning. Raises
+    ModelError: the state there is damaged, or is of another recipe, or was made on another device
+    or number of threads, which round differently."""
     path = folder / FILE
     if not path.is_file():
         return

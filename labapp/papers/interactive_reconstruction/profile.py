@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import ComparedModels, Profile, ReportedStudy
+from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.page import Html, count
 from labapp.papers.interactive_reconstruction import results, sections
 from labapp.papers.interactive_reconstruction.results import (
@@ -26,9 +27,6 @@ from labapp.papers.interactive_reconstruction.results import (
 )
 from labapp.papers.interactive_reconstruction.sections import Drawings
 from labapp.tasks.reconstruction.report.labels.sheet import PAPER
-
-if TYPE_CHECKING:
-    from labapp.base.report.drawing import ReportFigure
 
 DEFINITIONS = {
     "Difficulty (after the quiz)": "6 minus the answer to “Stage k was easy”, as in Table A.3 of "
@@ -58,13 +56,7 @@ DEFINITIONS = {
         "Wald test of the models). All of it is in the table statistics."
     ),
 }
-DONE = (
-    "completion_rate",
-    "correctness_rate",
-    "response_time_s",
-    "slide_distance",
-    "error_auc_sum",
-)
+DONE = ("completion_rate", "correctness_rate", "response_time_s", "slide_distance", "error_auc_sum")
 """Metrics of what participants do: what a program answers to a questionnaire says nothing of what
 people would, and error AUC as a mean repeats the sum."""
 _DESIGNS = {

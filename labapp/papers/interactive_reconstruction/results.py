@@ -792,11 +792,7 @@ def _sizes(samples: Iterable[Values]) -> dict[str, int]:
 
 
 def _pair(
-    test: Statistic,
-    difference: float | None,
-    effect: Effect | None,
-    ranks: Statistic,
-    of: Row,
+    test: Statistic, difference: float | None, effect: Effect | None, ranks: Statistic, of: Row
 ) -> Iterator[Statistic]:
     """The t test of two models with its effect, and the test by ranks."""
     size = {} if effect is None else effect.cells

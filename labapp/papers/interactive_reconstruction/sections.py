@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from labapp.analysis.columns import Metric
 from labapp.analysis.inference import BROWN_FORSYTHE, GENERALISED, MAUCHLY
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import CHANGE, changes, summary, with_values
+from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.listing import NONE
 from labapp.base.report.page import (
     Html,
@@ -46,10 +46,6 @@ from labapp.papers.interactive_reconstruction.results import (
 from labapp.tasks.reconstruction.plan import TASK as RECONSTRUCTION
 from labapp.tasks.reconstruction.report.contents import METRICS
 from labapp.tasks.single_dimension.report import SINGLE_METRICS
-
-if TYPE_CHECKING:
-    from labapp.base.report.drawing import ReportFigure
-
 
 FACTS = {"mse": "MSE", "dci": "DCI", "mig": "MIG"}
 BESIDE = 3
@@ -443,12 +439,7 @@ def _pairs_checked(result: GroupResults, names: dict[str, str]) -> Html:
     return table(["Metric", "Models", *normal, two_lines("By ranks", ranks)], rows)
 
 
-SYMBOLS = {
-    "partial eta squared": "partial η²",
-    "eta squared": "η²",
-    "d_z": "d_z",
-    "Hedges' g": "g",
-}
+SYMBOLS = {"partial eta squared": "partial η²", "eta squared": "η²", "d_z": "d_z", "Hedges' g": "g"}
 LETTERS = {
     "χ²": ("chi-square",),
     "F": ("ANOVA", "Forsythe"),

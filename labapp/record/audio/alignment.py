@@ -93,12 +93,8 @@ def fit_clock(anchors: Sequence[Anchor], nominal_rate: int, breaks: Iterable[int
 
 
 def fit_segment(events: Iterable[Event], file: str) -> ClockFit:
-    """Fit one sound file from its events (audio.started, audio.block, audio.gap), in order.
-
-    Raises
-    ------
-    RecordError : the file was never started, or has no anchor.
-    """
+    """Fit one sound file from its events (audio.started, audio.block, audio.gap), in order. Raises
+    RecordError: the file was never started, or has no anchor."""
     rate = 0
     anchors: list[Anchor] = []
     breaks: list[int] = []

@@ -147,9 +147,7 @@ class PortAudioInput:
             return
         raise AudioError(
             Message(
-                "microphone_not_opened",
-                name=repr(device.label),
-                problem=devices.in_words(problem),
+                "microphone_not_opened", name=repr(device.label), problem=devices.in_words(problem)
             ),
             safe="Nothing was recorded from it.",
             todo="Close other programs that use it, check that you are allowed to use it, or "
@@ -272,12 +270,8 @@ class WavWriter:
             self._waiting.append(frames)
 
     def flush(self) -> None:
-        """Write what waits, in order; what was written stays so if the rest is refused.
-
-        Raises
-        ------
-        OSError : the disk refuses (full, gone); nothing is lost, call again later.
-        """
+        """Write what waits, in order; what was written stays so if the rest is refused. Raises
+        OSError: the disk refuses (full, gone); nothing is lost, call again later."""
         while self._waiting:
             head = self._waiting[0]
             if isinstance(head, int):
@@ -296,12 +290,8 @@ class WavWriter:
                     self._waiting[0] = head[put:]
 
     def sync(self) -> SyncPoint | None:
-        """Make everything in the file durable; None if nothing came since the last sync.
-
-        Raises
-        ------
-        OSError : the disk refuses; call again later.
-        """
+        """Make everything in the file durable; None if nothing came since the last sync. Raises
+        OSError: the disk refuses; call again later."""
         if self.on_disk == self._synced:
             return None
         self._put(wav_header(self.rate, self._written), 0)

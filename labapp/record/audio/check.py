@@ -127,13 +127,8 @@ class RecordTest:
 
 
 def record_test(device: Device, seconds: float) -> RecordTest:
-    """Record for some seconds into memory, counted from the first sound that arrives.
-
-    Raises
-    ------
-    AudioError : the microphone cannot be opened.
-    DeviceGone : it gives no sound.
-    """
+    """Record for some seconds into memory, counted from the first sound that arrives. Raises
+    AudioError: the microphone cannot be opened; DeviceGone: it gives no sound."""
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:
         samples = _wait_for(probe, seconds)
     values = samples.astype(np.float64) / 32768.0
@@ -168,12 +163,8 @@ class LoopbackCheck:
 def loopback(device: Device, seconds: float = 1.0) -> LoopbackCheck:
     """Play a soft tone on the default output and listen for it.
 
-    A headset's microphone need not hear it: not heard is a hint, not a failure.
-
-    Raises
-    ------
-    AudioError : microphone or output cannot be opened.
-    DeviceGone : the microphone gives no sound.
+    A headset's microphone need not hear it: not heard is a hint, not a failure. Raises AudioError:
+    microphone or output cannot be opened; DeviceGone: the microphone gives no sound.
     """
     sounddevice = devices.load()
     with closing(MicrophoneProbe(device, keep_s=seconds)) as probe:

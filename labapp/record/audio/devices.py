@@ -66,11 +66,8 @@ class Device:
 def list_devices(*, refresh: bool = True) -> list[Device]:
     """Every device that can record, in PortAudio's order.
 
-    refresh: look again for devices plugged in since.
-
-    Raises
-    ------
-    AudioError : PortAudio is missing or cannot start.
+    refresh: look again for devices plugged in since. Raises AudioError: PortAudio is missing or
+    cannot start.
     """
     sounddevice = load()
     if refresh:
@@ -162,12 +159,9 @@ def choose(spec: str = DEFAULT, *, refresh: bool = True) -> Device:
     """The device named `NAME`, `NAME@HOSTAPI`, or `default` for the system's own choice.
 
     A name need not be complete: an exact match wins, else a part of a name that only one device
-    has. Of several host APIs with the same name the default device wins, then the first.
-
-    Raises
-    ------
-    NoMicrophone : there is no such device, or the text fits several; the message lists them.
-    AudioError : PortAudio is missing or cannot start.
+    has. Of several host APIs with the same name the default device wins, then the first. Raises
+    NoMicrophone: there is no such device, or the text fits several; the message lists them.
+    AudioError: PortAudio is missing or cannot start.
     """
     return pick(list_devices(refresh=refresh), spec)
 
@@ -436,12 +430,8 @@ _lock = threading.RLock()
 
 
 def load() -> ModuleType:
-    """The `sounddevice` module.
-
-    Raises
-    ------
-    AudioError : PortAudio's library is not on this machine, or cannot start.
-    """
+    """The `sounddevice` module. Raises AudioError: PortAudio's library is not on this machine, or
+    cannot start."""
     with _lock:
         try:
             return importlib.import_module("sounddevice")

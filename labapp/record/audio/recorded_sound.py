@@ -650,12 +650,8 @@ class RepairReport:
 
 def check_blocks(path: Path, blocks: Iterable[AudioBlock]) -> tuple[int, tuple[int, ...]]:
     """Frames acknowledged by the blocks, and first frames of those whose sound is not what was
-    written (cut off or changed). Reads only.
-
-    Raises
-    ------
-    OSError : the file is missing or cannot be read.
-    """
+    written (cut off or changed). Reads only. Raises OSError: the file is missing or cannot be
+    read."""
     acknowledged = 0
     damaged = []
     with files.open_file(path) as file:

@@ -125,13 +125,9 @@ class Recorder:
         """Is given what is recorded as it comes, in another thread; it must be quick."""
 
     def start(self) -> None:
-        """Open microphone and file, and begin. Emits AudioStarted.
-
-        Raises
-        ------
-        AudioError : the microphone cannot be opened, or the file cannot be made; nothing is left
-            open, and an existing file is as it was.
-        """
+        """Open microphone and file, and begin. Emits AudioStarted. Raises AudioError: the
+        microphone cannot be opened, or the file cannot be made; nothing is left open, and an
+        existing file is as it was."""
         stream = self._open_input(self.device)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,13 +171,9 @@ class Recorder:
         return track
 
     def stop(self, timeout_s: float = 5.0) -> None:
-        """End the recording: write what is queued, close the file, emit AudioStopped. Harmless
-        when not started or stopped before.
-
-        Raises
-        ------
-        AudioError : the writer did not end in time (a disk or a sound system that hangs).
-        """
+        """End the recording: write what is queued, close the file, emit AudioStopped. Harmless when
+        not started or stopped before. Raises AudioError: the writer did not end in time (a disk or
+        a sound system that hangs)."""
         self._stopping.set()
         thread, self._thread = self._thread, None
         if thread is None:
@@ -275,12 +267,12 @@ class Recorder:
         self._watcher.unfollow()
         self._stream = None
         self._next_try = time.monotonic() + RETRY_S
-        if not self._problem:
+        known, self._problem = self._problem, Message("microphone_lost", reason=reason)
+        self._level = self._snapshot()  # before it is told, for those who look then
+        if not known:
             self._track.emit(
                 AudioDeviceLost(self.device.label, str(reason), encode_message(reason))
             )
-        self._problem = Message("microphone_lost", reason=reason)
-        self._level = self._snapshot()
         stream.close()
         self._track.take(stream.take())
         self._track.end_stream()

@@ -17,14 +17,7 @@ from labapp.record.events import Event, Payload, lifecycle
 from labapp.record.events.lifecycle import Agreement, BlindingSet, SessionPlanned, SessionReopened
 from labapp.record.events.registry import KINDS, Pauses, kinds_of
 from labapp.record.events.voice import AudioBlock, AudioGap, AudioOff, AudioStarted, AudioStopped
-from labapp.record.journal.decisions import (
-    Decision,
-    Move,
-    decisions,
-    moves,
-    tags,
-    withdrawal_of,
-)
+from labapp.record.journal.decisions import Decision, Move, decisions, moves, tags, withdrawal_of
 from labapp.record.journal.layout import ENVIRONMENT, STUDY, FolderName, Tree
 from labapp.record.journal.merged import Merged, of_session
 from labapp.record.journal.read import Row, payloads, plausible

@@ -212,12 +212,8 @@ def marker(event: Event) -> str:
 
 
 def load() -> ModuleType:
-    """The `pylsl` module.
-
-    Raises
-    ------
-    LslError : it is not installed, or its library liblsl cannot be loaded.
-    """
+    """The `pylsl` module. Raises LslError: it is not installed, or its library liblsl cannot be
+    loaded."""
     try:
         import pylsl
     except ModuleNotFoundError as error:

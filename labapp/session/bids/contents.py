@@ -40,7 +40,10 @@ from datetime import date, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from labapp.analysis.deviations import Trail, breaks_of, clock_words, describe_stall
 from labapp.analysis.rows import SessionRecords
@@ -122,10 +125,6 @@ from labapp.study.instruments.dont_know import DONT_KNOW
 from labapp.study.loading import decode_text
 from labapp.study.plugins import registry
 from labapp.study.plugins.bids import SESSION_LABEL, Cells, Column, TaskRows, seconds
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _PIECE = 1 << 18
 """Frames of sound that are encoded at once."""

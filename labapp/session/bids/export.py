@@ -81,12 +81,8 @@ class ExportedSession:
 
     def annotations(self) -> SessionAnnotations:
         """The units, texts and marks of the session as they may leave the lab: no redacted word,
-        and of a de-identified session nothing that is withheld.
-
-        Raises
-        ------
-        AnnotationError : a file of them is damaged.
-        """
+        and of a de-identified session nothing that is withheld. Raises AnnotationError: a file of
+        them is damaged."""
         return leaving_annotations(self.record)
 
 
@@ -263,11 +259,7 @@ def _prepare_sessions(
             if videos and why:
                 _log.warning("The video of %s is left out: %s.", record.name, why)
             given = ExportedSession(
-                record,
-                instruments,
-                sounds and shared,
-                sounds and not shared,
-                () if why else videos,
+                record, instruments, sounds and shared, sounds and not shared, () if why else videos
             )
         yield given
 

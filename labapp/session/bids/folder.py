@@ -168,9 +168,7 @@ def _make_write_error(out: Path, error: OSError) -> BundleError:
         what = f"The bundle {out} could not be written ({error.strerror or error})."
         todo = f"Choose an --out where you may write (labapp tried {os.fspath(out.parent)})."
     return BundleError(
-        what,
-        safe="The sessions are untouched, and the unfinished bundle was removed.",
-        todo=todo,
+        what, safe="The sessions are untouched, and the unfinished bundle was removed.", todo=todo
     )
 
 

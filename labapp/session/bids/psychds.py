@@ -133,12 +133,7 @@ def contents_of(
     sessions: Iterable[ExportedSession], folder: BundleFolder, bundle: BundleFolder, *, audio: bool
 ) -> Contents:
     """Write the BIDS dataset of the sessions into `bundle`, and their tables from there into
-    `folder`.
-
-    Raises
-    ------
-    BundleError : something of the sessions cannot be written.
-    """
+    `folder`. Raises BundleError: something of the sessions cannot be written."""
     made = Contents(folder.withdrew)
     bundle.withdrew, bundle.sound = folder.withdrew, folder.sound
     BIDS_DATASET.write(made.gathering(sessions), bundle, audio=audio)

@@ -51,12 +51,8 @@ _ELSEWHERE = frozenset({"study", "participant", "session", "included"})
 
 
 def tasks_of(record: Record) -> list[TaskFiles]:
-    """The files of the tasks of a session's plan.
-
-    Raises
-    ------
-    BundleError : trials were recorded of a part that no task type has files for.
-    """
+    """The files of the tasks of a session's plan. Raises BundleError: trials were recorded of a
+    part that no task type has files for."""
     known = {part for files in registry.task_files() for part in files.parts}
     tried = {row.part_id for row in record.rows if row.trial is not None}
     for row in record.planned.plan:
@@ -387,9 +383,7 @@ def _status(record: Record) -> InclusionStatus:
     return fold_inclusion_status(told, withdrawn=withdrawn).decided(record.decision)
 
 
-def by_participant(
-    lines: Sequence[Mapping[str, object]],
-) -> dict[str, list[Mapping[str, object]]]:
+def by_participant(lines: Sequence[Mapping[str, object]]) -> dict[str, list[Mapping[str, object]]]:
     """Session lines by participant's label, each in the order they took place."""
     result: dict[str, list[Mapping[str, object]]] = {}
     for line in sorted(

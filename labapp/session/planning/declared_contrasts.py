@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -26,6 +25,7 @@ from labapp.analysis.design.analyses import analyse
 from labapp.analysis.design.anova import variance
 from labapp.analysis.design.layout import wide
 from labapp.analysis.statistic import Statistic
+from labapp.analysis.tables import Tables
 from labapp.base.errors import RecordError, UsageError
 from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.listing import NONE
@@ -49,10 +49,6 @@ from labapp.study.design import (
     of_design,
 )
 from labapp.study.loading import LoadedStudy
-
-if TYPE_CHECKING:
-    from labapp.analysis.tables import Tables
-
 
 LEVEL = 0.05
 GOALS = (0.8, 0.9)
@@ -319,13 +315,7 @@ def scale_of(contrast: Contrast, design: Design | None) -> tuple[float, int]:
 
 
 def power(
-    effect: float,
-    sizes: Sequence[int],
-    groups: int,
-    scale: float,
-    level: float,
-    *,
-    one_sided: bool,
+    effect: float, sizes: Sequence[int], groups: int, scale: float, level: float, *, one_sided: bool
 ) -> list[float]:
     """Of the t test, by the number of participants."""
     made = []

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from labapp.analysis.calibration import Suggestion, skip_after_s
@@ -45,10 +45,6 @@ from labapp.study.allocation import rule_of
 from labapp.study.flow import items_of
 from labapp.study.loading import LoadedStudy
 from labapp.study.overview import prior_of, space_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Floats = NDArray[np.float64]
 RULE = (

@@ -515,11 +515,7 @@ def _of_analysis(
 
 
 def _pool(
-    metric: str,
-    tests: Sequence[PlannedTest],
-    frame: pd.DataFrame,
-    layout: Layout,
-    people: People,
+    metric: str, tests: Sequence[PlannedTest], frame: pd.DataFrame, layout: Layout, people: People
 ) -> SimulatedPool:
     data = wide(frame, layout)
     codes = np.zeros(len(data.participants), np.intp)
@@ -634,8 +630,7 @@ def group_powers(groups: Sequence[PlannedGroup], people: People, seed: int) -> l
     """The power of what is planned."""
     return [
         GroupPower(
-            group,
-            tuple(test for pool in group.pools for test in _tests(pool, people, group, seed)),
+            group, tuple(test for pool in group.pools for test in _tests(pool, people, group, seed))
         )
         for group in groups
     ]

@@ -20,16 +20,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from labapp import __version__
 from labapp.analysis.calibration import Separation, Suggestion, separation
 from labapp.analysis.declared import is_of_design
 from labapp.analysis.rows import SessionRecords
+from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import reports
 from labapp.base.errors import ExportExists
@@ -48,11 +49,6 @@ from labapp.study.conditions import draw_state, generator
 from labapp.study.loading import LoadedStudy
 from labapp.study.plugins.part import Target
 from labapp.study.representations import PriorOf, SpaceOf
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from labapp.analysis.tables import Tables
 
 UNDERSTANDS = ("understanding",)
 TRIES = ("ascent", "random")

@@ -41,6 +41,10 @@ class Levels:
         """In the stage's unit."""
         return exp(x) if self.scale == "log" else x
 
+    def include(self, x: float) -> bool:
+        """Whether a position is not beyond the lowest and the highest level."""
+        return self.x[0] - 1e-9 <= x <= self.x[-1] + 1e-9
+
     def nearest(self, x: float) -> int:
         """The place, from 0, of the level nearest to a position; of two equally near the easier."""
         distances = [round(abs(at - x), 9) for at in self.x]

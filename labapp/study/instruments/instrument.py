@@ -53,15 +53,7 @@ from labapp.base.naming import NotReserved
 from labapp.study import when
 from labapp.study.conditions import OrderByGroup, Value
 from labapp.study.instruments import asking, dont_know
-from labapp.study.instruments.items import (
-    USUAL,
-    Bounds,
-    Item,
-    Listed,
-    Option,
-    SomeWords,
-    Words,
-)
+from labapp.study.instruments.items import USUAL, Bounds, Item, Listed, Option, SomeWords, Words
 from labapp.study.instruments.kinds import ITEM_KINDS, AnyItem, kind_of
 from labapp.study.partial import read_partly
 from labapp.study.plugins import texts

@@ -12,8 +12,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
+import numpy as np
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -30,10 +31,6 @@ from labapp.base.documents import WORD, Strict, refuse_again
 from labapp.study.conditions import Value, as_tuple
 from labapp.study.plugins.bids import Column
 from labapp.study.when import Condition
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 PIPED = re.compile(r"\{answer:([\w.-]+)\}")
 """In the words of an item: the answer to an item before it."""

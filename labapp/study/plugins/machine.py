@@ -29,12 +29,8 @@ from labapp.record.events.commands import Back, Command, Next, SkipStage
 from labapp.record.events.lifecycle import PageTurned, PartEnded
 from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import StageTimeExpired, TrialEnded
-from labapp.study.plugins.part import PlannedPart
-
-if TYPE_CHECKING:
-    from labapp.study.adaptive.tracks import Tracking
-    from labapp.study.plugins.part import TrialsPart
-
+from labapp.study.adaptive.tracks import Tracking
+from labapp.study.plugins.part import PlannedPart, TrialsPart
 
 S = TypeVar("S")
 Value = str | int | float | bool

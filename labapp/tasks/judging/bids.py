@@ -76,8 +76,7 @@ def _files(part: str, name: str, label: str, description: str, readme: str) -> T
             Column("prototype_class", "judgement of a row: id of the class of its prototype."),
             Column("model_similarity", "judgement of a row: its similarity as the model has it."),
             Column(
-                "model_rank",
-                "The same as a rank among the rows of its class, 1 the most similar.",
+                "model_rank", "The same as a rank among the rows of its class, 1 the most similar."
             ),
         ),
         types={

@@ -260,11 +260,7 @@ def fruits(part_id: str, document: str) -> WarmUpPart:
         )
     )
     return WarmUpPart(
-        id=part_id,
-        title="Warm-up",
-        document=document,
-        worked=worked,
-        exercises=tuple(exercises),
+        id=part_id, title="Warm-up", document=document, worked=worked, exercises=tuple(exercises)
     )
 
 

@@ -18,11 +18,7 @@ from labapp.study.representations import PRACTISED, stage_fields
 from labapp.study.stages import ModelId, RepresentationStages
 from labapp.tasks.reconstruction.plan import ReconstructionPart, SkipRule, TutorialBox, TutorialPart
 
-CIRCLES_PAIRS = (
-    ((0.0, 0.0), (0.6, 0.3)),
-    ((1.0, 1.0), (0.1, 0.9)),
-    ((0.4, 0.75), (0.2, 0.0)),
-)
+CIRCLES_PAIRS = (((0.0, 0.0), (0.6, 0.3)), ((1.0, 1.0), (0.1, 0.9)), ((0.4, 0.75), (0.2, 0.0)))
 """The practice questions as (z, z') (paper 000, A.4, and its published application)."""
 
 BOXES = ((0.5, 0.0), (0.2, 0.8), (0.9, 1.0), (0.05, 0.25))

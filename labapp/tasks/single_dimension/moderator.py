@@ -16,11 +16,7 @@ if TYPE_CHECKING:
     from labapp.ui.moderator.state.console import ConsoleState
     from labapp.ui.participant.view import SessionView
 
-REGIME_WORDS = {
-    "low": N_("regime.low"),
-    "medium": N_("regime.medium"),
-    "high": N_("regime.high"),
-}
+REGIME_WORDS = {"low": N_("regime.low"), "medium": N_("regime.medium"), "high": N_("regime.high")}
 
 
 class SingleDimensionWords(PartWords[PlannedPart]):

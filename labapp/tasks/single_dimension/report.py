@@ -24,7 +24,7 @@ DEFINITIONS = {
         "time: seconds from when the pictures appear until the answer (choice and both ratings) "
         "is submitted; the moment of the first choice is in the table trials. Confidence and "
         "“dial makes sense”: mean rating from 1 (strongly disagree) to 5 (strongly agree)."
-    ),
+    )
 }
 
 

@@ -40,15 +40,7 @@ from labapp.ui.widgets.choice import AnchorRow, Look, Scale
 from labapp.ui.widgets.controls import Button, Picture, PlainLabel
 from labapp.ui.widgets.dial import view_of
 from labapp.ui.widgets.markdown import text_width
-from labapp.ui.widgets.painting import (
-    Array,
-    Pixels,
-    brush,
-    color,
-    draw_chart,
-    metrics,
-    write_with,
-)
+from labapp.ui.widgets.painting import Array, Pixels, brush, color, draw_chart, metrics, write_with
 from labapp.ui.widgets.row_view import AnswerRow
 from labapp.ui.widgets.segments import magnification, shrink_to_fit, too_large
 

@@ -16,11 +16,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from labapp.study.plugins.part import PlannedPart
 from labapp.tasks.unmasking.moderator import Stimuli
-from labapp.tasks.unmasking.plan import (
-    StimulusTrial,
-    UnmaskingPart,
-    UnmaskingState,
-)
+from labapp.tasks.unmasking.plan import StimulusTrial, UnmaskingPart, UnmaskingState
 from labapp.ui import theme
 from labapp.ui.language import N_, number, tr
 from labapp.ui.moderator import bits

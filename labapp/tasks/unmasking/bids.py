@@ -15,15 +15,7 @@ from labapp.record.events.lifecycle import StimuliStored
 from labapp.record.journal.layout import STIMULI
 from labapp.record.journal.read import payloads
 from labapp.record.journal.record import Record
-from labapp.study.plugins.bids import (
-    Answer,
-    Cells,
-    Column,
-    Key,
-    TaskFiles,
-    TaskRows,
-    seconds,
-)
+from labapp.study.plugins.bids import Answer, Cells, Column, Key, TaskFiles, TaskRows, seconds
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import ANSWERED, Answered, UnmaskingPart
 
@@ -142,8 +134,7 @@ FILES = TaskFiles(
             "logits", "The model's logits on the whole image: a JSON object by id of the class."
         ),
         Column(
-            "logits_masked",
-            "The same on the masked image; n/a if there is no output of the model.",
+            "logits_masked", "The same on the masked image; n/a if there is no output of the model."
         ),
         STIM_FILE,
     ),

@@ -156,10 +156,7 @@ FILLS = {
     "grey": N_("unmasking.fill.grey"),
     "white": N_("unmasking.fill.white"),
 }
-RANKED = {
-    "signed": N_("unmasking.ranked.signed"),
-    "absolute": N_("unmasking.ranked.absolute"),
-}
+RANKED = {"signed": N_("unmasking.ranked.signed"), "absolute": N_("unmasking.ranked.absolute")}
 
 
 KEYS = {

@@ -26,14 +26,7 @@ from labapp.analysis.column import (
     through,
     whole,
 )
-from labapp.analysis.task_records import (
-    Attempt,
-    Key,
-    Ran,
-    TaskRecords,
-    TaskTables,
-    not_planned,
-)
+from labapp.analysis.task_records import Attempt, Key, Ran, TaskRecords, TaskTables, not_planned
 from labapp.base.clock import NS
 from labapp.record.events import Event, Payload
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
@@ -306,11 +299,7 @@ TABLES = TaskTables(
         "answered": "a masked picture",
         "interrupted": "a masked picture that a pause fell into",
     },
-    own={
-        "annotations": ANNOTATIONS,
-        "masked_predictions": MASKED_PREDICTIONS,
-        "pool": POOL,
-    },
+    own={"annotations": ANNOTATIONS, "masked_predictions": MASKED_PREDICTIONS, "pool": POOL},
     row_is={
         "annotations": "an attempt at a masked picture",
         "masked_predictions": "a masked picture, for all who saw it",

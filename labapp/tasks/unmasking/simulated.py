@@ -257,10 +257,7 @@ class Annotator:
         return _button(part, label), beyond
 
     def _once(
-        self,
-        part: UnmaskingPart,
-        sequence: PlannedSequence,
-        rng: np.random.Generator,
+        self, part: UnmaskingPart, sequence: PlannedSequence, rng: np.random.Generator
     ) -> tuple[float, bool, str]:
         """Of all masks of a sequence: the logarithm of the percentage that is needed to recognise
         something, whether it is then recognised as another class, and as which."""

@@ -756,6 +756,15 @@ class RowModel(QAbstractTableModel, Generic[Row]):
         return self.cell(self.rows[index.row()], index.column(), role)
 
 
+class Headings(QHeaderView):
+    """Of columns, which can be sorted by. They keep no more room than their arrow takes: Qt keeps a
+    square of a heading's height in each."""
+
+    def sectionSizeFromContents(self, place: int) -> QSize:
+        size = super().sectionSizeFromContents(place)
+        return size - QSize(size.height() // 2 if self.isSortIndicatorShown() else 0, 0)
+
+
 class RowTable(QTableView):
     """A table of whole rows, as wide as there is room. chosen(): other rows are selected;
     picked(int): Enter was pressed on the row, counted from 0, or it was clicked: twice, or once
@@ -786,8 +795,10 @@ class RowTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(row_px)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
+        header = Headings(Qt.Orientation.Horizontal)
+        self.setHorizontalHeader(header)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         # The width of what can be seen: measuring thousands of cells would take the thread.
         header.setResizeContentsPrecision(0)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -29,14 +29,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import (
-    QFrame,
-    QGridLayout,
-    QMainWindow,
-    QSizePolicy,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QGridLayout, QMainWindow, QSizePolicy, QToolTip, QWidget
 
 from labapp.base.clock import NS
 from labapp.base.errors import JournalError

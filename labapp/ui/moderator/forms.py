@@ -14,13 +14,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from labapp.base.errors import LabappError
 from labapp.ui import theme
@@ -70,16 +64,13 @@ class CommandForm(QWidget):
         self.grid.setVerticalSpacing(theme.SPACE_S)
         self.grid.setColumnStretch(1, 1)
         self.state = bits.label(role="secondary", wrap=True)
-        self.go = Button(action, "primary")
-        self.close_ = Button(tr("button.close"))
-        self.stop = Button(tr("button.stop"))
+        self.go = Button(action, "primary", pressed=self.send)
+        self.close_ = Button(tr("button.close"), pressed=self.close)
+        self.stop = Button(tr("button.stop"), pressed=self.stop_requested)
         self.stop.hide()
         self.bar = bits.WorkBar(tr("form.progress"))
         self.bar.hide()
         self.state.hide()
-        self.stop.clicked.connect(self.stop_requested)
-        self.go.clicked.connect(self.send)
-        self.close_.clicked.connect(self.close)
         self.form = form = QWidget()
         form.setProperty("role", "ground")
         inside = bits.column(form, theme.SPACE_M, theme.SPACE_XL)

@@ -226,8 +226,7 @@ class OthersBar(_Line):
 
     def buttons_for(self, person: PersonLine) -> Sequence[Button]:
         member = person.member
-        remove = Button(tr("others.remove"), "compact")
-        remove.clicked.connect(lambda: self.removed.emit(member))
+        remove = Button(tr("others.remove"), "compact", pressed=lambda: self.removed.emit(member))
         if person.role != "moderator" or person.moderates:
             return (remove,)
         hand = Button(tr("others.hand_over"), "compact")

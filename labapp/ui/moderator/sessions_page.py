@@ -13,14 +13,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from labapp.base.naming import natural
 from labapp.record.journal.sessions import SessionSummary
@@ -264,13 +257,14 @@ def _tags(line: SessionSummary) -> str:
     return ", ".join(filter(None, (line.phase, simulated, *line.tags)))
 
 
-TAGS = SessionColumn(N_("sessions.column.tags"), _tags, filled=True)
+TAGS = SessionColumn(N_("sessions.column.tags"), _tags, wide=True, filled=True)
 
 REMARK = SessionColumn(
     N_("sessions.column.remark"),
     lambda line: " · ".join(reversed(line.comments)).replace("\n", " "),
     tip=lambda line: "\n".join(line.comments),
     wide=True,
+    filled=True,
 )
 
 

@@ -192,10 +192,7 @@ def people_text(people: Mapping[PersonState, int]) -> str:
     return counted(sum(people.values()), "people.count", states=states)
 
 
-WITHDRAWN = {
-    "keep": N_("console.withdrawn_kept"),
-    "delete": N_("console.withdrawn_deleted"),
-}
+WITHDRAWN = {"keep": N_("console.withdrawn_kept"), "delete": N_("console.withdrawn_deleted")}
 
 # As a plan names its parts; questionnaires bring their own titles.
 PART_TITLES = {

@@ -15,13 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from labapp.base.errors import LabappError
 from labapp.coding.annotations import codebook as codebooks
-from labapp.coding.annotations.codebook import (
-    Code,
-    Codebook,
-    Outdated,
-    Tier,
-    find_outdated_marks,
-)
+from labapp.coding.annotations.codebook import Code, Codebook, Outdated, Tier, find_outdated_marks
 from labapp.coding.annotations.codebook_edit import with_code
 from labapp.coding.annotations.ledger import new_id
 from labapp.coding.annotations.model import Mark, Unit

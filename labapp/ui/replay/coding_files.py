@@ -144,10 +144,7 @@ class CodingFiles:
     def put_texts(self, *texts: Text) -> None:
         """Write the words of units. Raises AnnotationError."""
         if not self.may_write:
-            raise AnnotationError(
-                tr("coding.no_consent_to_text"),
-                todo=tr("coding.by_ear"),
-            )
+            raise AnnotationError(tr("coding.no_consent_to_text"), todo=tr("coding.by_ear"))
         self.texts_file.put_all(texts)
         self._shown = None
 
@@ -360,14 +357,12 @@ def find_codebook(study: Path, wanted: str) -> Codebook:
     books = codebooks.codebooks_of(study)
     if not books:
         raise AnnotationError(
-            tr("coding.no_codebook", study=study),
-            todo=tr("coding.write_codebook"),
+            tr("coding.no_codebook", study=study), todo=tr("coding.write_codebook")
         )
     names = ", ".join(book.id for book in books)
     if not wanted and len(books) > 1:
         raise AnnotationError(
-            tr("coding.several_codebooks", names=names),
-            todo=tr("coding.name_codebook"),
+            tr("coding.several_codebooks", names=names), todo=tr("coding.name_codebook")
         )
     named = [book for book in books if not wanted or book.id == wanted]
     if not named:

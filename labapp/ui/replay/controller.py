@@ -462,12 +462,8 @@ class OpenedSession:
 
 
 def readable_record(path: Path) -> Record:
-    """A session that may be replayed.
-
-    Raises
-    ------
-    RecordError : it cannot be read, or its participant withdrew.
-    """
+    """A session that may be replayed. Raises RecordError: it cannot be read, or its participant
+    withdrew."""
     record = open_record(path)
     if record.withdrawn:
         raise RecordError(

@@ -162,19 +162,19 @@ class ExchangePanel(QFrame):
         self.on_transcript = QCheckBox(tr("exchange.on_transcript"))
         self.on_transcript.setToolTip(tr("exchange.on_transcript_tip"))
         self.time = Combo(palette, tr("exchange.time_tip"))
-        self.go_out = Button(tr("exchange.export_ask"), "compact")
-        self.come_in = Button(tr("exchange.choose_file"), "compact")
-        self.names = Button(tr("exchange.names"), "compact")
+        self.go_out = Button(tr("exchange.export_ask"), "compact", pressed=self._ask_out)
+        self.come_in = Button(tr("exchange.choose_file"), "compact", pressed=self._ask_in)
+        self.names = Button(tr("exchange.names"), "compact", pressed=self._ask_names)
         self.names.setToolTip(tr("exchange.names_tip"))
         self.words_only = QCheckBox(tr("exchange.into_units"))
         self.words_only.setToolTip(tr("exchange.into_units_tip"))
         self.state = bits.label(role="secondary", wrap=True)
         self.model = PlanLines(palette)
         self.lines = RowTable(self.model, tr("exchange.changes_title"), ROW_PX, (2,))
-        self.accept_ = Button(tr("exchange.bring_in"), "primary")
+        self.accept_ = Button(tr("exchange.bring_in"), "primary", pressed=self.accepted)
         self.accept_.setMinimumHeight(theme.TARGET_HEIGHT + theme.SPACE_S)  # the dots of an Ü
-        self.away = Button(tr("button.not_now"), "compact")
-        self.close_ = Button(tr("button.close"), "compact")
+        self.away = Button(tr("button.not_now"), "compact", pressed=self.forget)
+        self.close_ = Button(tr("button.close"), "compact", pressed=self.left)
         choices = [
             (f"{tr(TITLES[name]) if name in TITLES else form.title} ({form.suffix})", name)
             for name, form in FORMATS.items()
@@ -186,14 +186,8 @@ class ExchangePanel(QFrame):
         self.set_lines((), "")
         self._look()
         self.format.activated.connect(self._look)
-        self.go_out.clicked.connect(self._ask_out)
-        self.come_in.clicked.connect(self._ask_in)
-        self.names.clicked.connect(self._ask_names)
         self.time.activated.connect(self._again)
         self.words_only.toggled.connect(self._again)
-        self.accept_.clicked.connect(self.accepted)
-        self.away.clicked.connect(self.forget)
-        self.close_.clicked.connect(self.left)
         self.lines.picked.connect(self._pick)
         self.hide()
 
@@ -518,15 +512,9 @@ def taker_of(coding: Coding) -> Callable[[ImportPlan], None]:
 
     def take(plan: ImportPlan) -> None:
         if coding.status != "draft" and (plan.put or plan.removed):
-            raise AnnotationError(
-                tr("coding.done_already"),
-                todo=tr("exchange.press_go_on"),
-            )
+            raise AnnotationError(tr("coding.done_already"), todo=tr("exchange.press_go_on"))
         if plan.codebook.sha256 != coding.codebook.sha256 and plan.put:
-            raise AnnotationError(
-                tr("exchange.codebook_changed"),
-                todo=tr("exchange.open_again"),
-            )
+            raise AnnotationError(tr("exchange.codebook_changed"), todo=tr("exchange.open_again"))
         for which in coding.files.bring_in(plan):
             coding.drawn(which, frozenset())
         coding.refresh()

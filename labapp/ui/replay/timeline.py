@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -32,6 +33,7 @@ from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
 from labapp.base.clock import NS
 from labapp.coding.annotations.model import Unit
+from labapp.coding.sound import Peaks
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme
@@ -52,12 +54,6 @@ from labapp.ui.replay.timeline_rows import (
 )
 from labapp.ui.theme import Palette
 from labapp.ui.widgets.painting import draw_focus_ring, equip, font, metrics, pen, write_with
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from labapp.coding.sound import Peaks
-
 
 STRIP_PX, VOICE_PX, AXIS_PX = 14, 64, 20
 TALLEST_VOICE_PX = 150
@@ -796,7 +792,8 @@ class VoiceLane:
         if self._columns is not None:
             self._paint_wave(painter, band, view, self._columns)
         elif not any(item.kind in ABSENT for item in self._items):
-            room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
+            # In the lower half: a gap has its name at the top.
+            room = QRectF(scale.x0 + drawing.TEXT_PX, middle, scale.width, height / 2)
             words = tr("replay.no_sound")
             drawing.draw_label(painter, room, words, p.color("secondary"))
         for item in self._find_visible(scale):

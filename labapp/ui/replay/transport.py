@@ -17,14 +17,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QKeyCombination, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QLabel,
-    QLineEdit,
-    QSplitter,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QSplitter, QStackedWidget, QWidget
 
 from labapp.base import resources
 from labapp.base.documents import Located, Problem, make_document_error, parse_yaml
@@ -483,11 +476,7 @@ _EDITING = frozenset(
 
 def read_keys() -> KeyMap:
     """The shipped keys with those of the user's own file; without these where they are wrong.
-
-    Raises
-    ------
-    SetupError : the shipped file cannot be used.
-    """
+    Raises SetupError: the shipped file cannot be used."""
     shipped = resources.assets() / "replay" / FILE
     usual = _read(shipped, {})
     own = resources.settings_root() / FILE

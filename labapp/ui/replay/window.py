@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -45,6 +44,7 @@ from PySide6.QtWidgets import (
 from labapp.base.clock import NS
 from labapp.base.errors import AnnotationsBusy, DataFolderError, LabappError
 from labapp.base.parallel.processes import gc_paused
+from labapp.coding.annotations.model import Redaction
 from labapp.session.replay.lanes import Lane, LaneItem, next_after, previous_before
 from labapp.ui import theme
 from labapp.ui.fitting import Fitted
@@ -83,10 +83,6 @@ from labapp.ui.replay.transport import (
 )
 from labapp.ui.replay.units_list import UnitRow, UnitsList
 from labapp.ui.widgets.controls import Button
-
-if TYPE_CHECKING:
-    from labapp.coding.annotations.model import Redaction
-
 
 LEAST_SIZE = (840, 460)
 USUAL_SIZE = (1366, 768)

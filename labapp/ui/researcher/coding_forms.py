@@ -28,7 +28,7 @@ from labapp.coding.exchange.speakers import SpokenUnit, speakers_of
 from labapp.coding.videos.reels import FILM, SOUND, Cut, write_list
 from labapp.record.journal.opening import open_record
 from labapp.session.replay.lanes import CodedStretch
-from labapp.ui.language import N_, counted, number, tr
+from labapp.ui.language import N_, counted, number, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.forms import CommandForm, TableForm
@@ -87,12 +87,10 @@ class RatersForm(TableForm):
         super().__init__(palette, title, tr("raters.about"), columns, (0, 4))
         self._study = study
         self.lines: list[RaterLine] = []
-        self.done = Button(tr("coding.finish_ask"), "compact")
+        self.done = Button(tr("coding.finish_ask"), "compact", pressed=self._ask_done)
         self.reopen = Button(tr("coding.go_on"), "compact")
-        self.lock = Button(tr("raters.lock_ask"), "compact")
-        self.done.clicked.connect(self._ask_done)
+        self.lock = Button(tr("raters.lock_ask"), "compact", pressed=self._ask_lock)
         self.reopen.clicked.connect(lambda: self._send("done", "--reopen"))
-        self.lock.clicked.connect(self._ask_lock)
         self.finish(self.buttons_line(self.done, self.reopen, self.lock))
         self.look()
 
@@ -174,10 +172,9 @@ class SpeakersForm(TableForm):
         for who, button in self.who.items():
             button.clicked.connect(lambda _=False, who=who: self._set(who))
         self.take = Button(tr("speakers.take"), "compact")
-        self.file = Button(tr("speakers.table"), "compact")
+        self.file = Button(tr("speakers.table"), "compact", pressed=self._ask_table)
         self.confirm = Button(tr("speakers.confirm"), "compact")
         self.take.clicked.connect(lambda: self._send("--suggested"))
-        self.file.clicked.connect(self._ask_table)
         self.confirm.clicked.connect(lambda: self._send("--confirm"))
         self.finish(self.buttons_line(*self.who.values(), self.take, self.file, self.confirm))
         self.look()
@@ -266,12 +263,10 @@ class SettleForm(TableForm):
         self._study, self._by, self._books = study, by, tuple(codebooks)
         self.differences: tuple[Disagreement, ...] = ()
         self.left_out: tuple[tuple[str, str], ...] = ()
-        self.hear = Button(tr("settle.hear"), "compact")
+        self.hear = Button(tr("settle.hear"), "compact", pressed=self._hear)
         self.reason = bits.line_edit(tr("settle.reason"), tr("settle.reason_hint"), LONGEST)
         self.holds = Combo(palette, tr("settle.holds"))
-        self.settle = Button(tr("settle.do"), "compact")
-        self.hear.clicked.connect(self._hear)
-        self.settle.clicked.connect(self._settle)
+        self.settle = Button(tr("settle.do"), "compact", pressed=self._settle)
         self.reason.returnPressed.connect(self._settle)
         self.finish(self.buttons_line(self.hear))
         self.add(tr("settle.holds"), self.holds)
@@ -289,7 +284,10 @@ class SettleForm(TableForm):
         self.set_busy(False)
         open_ = sum(each.settlement is None for each in report.differences)
         told = [counted(open_, "settle.open")] if report.differences else [tr("settle.none")]
-        told += [tr("settle.left_out", session=name, why=why) for name, why in report.left_out]
+        told += [
+            tr("settle.left_out", session=name, why=translate_message(why))
+            for name, why in report.left_out
+        ]
         self.set_state("\n".join(told))
 
     def _name(self, code: str, value: int | None = None) -> str:
@@ -362,6 +360,13 @@ class SettleForm(TableForm):
 # --- videos ---------------------------------------------------------------------------------------
 
 
+def _tell_left_out(sessions: Iterable[tuple[str, str]]) -> list[str]:
+    """Sessions that a window passed over, each with the reason."""
+    return [
+        tr("settle.left_out", session=name, why=translate_message(why)) for name, why in sessions
+    ]
+
+
 class VideosForm(TableForm):
     """What `labapp videos` does. session: its folder; by: who does it."""
 
@@ -379,12 +384,10 @@ class VideosForm(TableForm):
         self.videos: tuple[PlacedVideo, ...] = ()
         self.begin = bits.line_edit(tr("videos.begin"), "12.5", LONGEST)
         self.drift = bits.line_edit(tr("videos.drift"), "0", LONGEST)
-        self.new = Button(tr("videos.add"), "compact")
+        self.new = Button(tr("videos.add"), "compact", pressed=self._ask_new)
         self.align = Button(tr("videos.align"), "compact")
-        self.remove = Button(tr("videos.remove"), "compact")
-        self.new.clicked.connect(self._ask_new)
+        self.remove = Button(tr("videos.remove"), "compact", pressed=self._ask_remove)
         self.align.clicked.connect(lambda: self._send("align", self._chosen()))
-        self.remove.clicked.connect(self._ask_remove)
         self.finish(self.buttons_line(self.new, self.align, self.remove))
         self.add(tr("videos.begin"), self.begin, hint=tr("videos.begin_hint"))
         self.add(tr("videos.drift"), self.drift, hint=tr("videos.drift_hint"))
@@ -511,10 +514,7 @@ class ReelForm(CommandForm):
             return "\n".join([*told, *made["left_out"]])
         seconds = number(f"{made['duration_s']:.1f}")
         told = [counted(made["stretches"], "reel.made", file=made["file"], seconds=seconds)]
-        told += [
-            tr("settle.left_out", session=each["session"], why=each["why"])
-            for each in made["left_out"]
-        ]
+        told += _tell_left_out((each["session"], each["why"]) for each in made["left_out"])
         return "\n".join(told)
 
     def refresh(self) -> None:

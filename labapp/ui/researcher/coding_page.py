@@ -15,11 +15,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from labapp.coding.annotations.codebook import Codebook
 from labapp.coding.annotations.model import ROUNDS
@@ -606,29 +602,22 @@ class SpeechPanel(QWidget):
         self._working = False
         self.state = bits.label(role="secondary", wrap=True)
         self.model = Combo(palette, tr("coding_page.speech_model"))
-        self.file = Button(tr("coding_page.model_file"), "compact")
-        self.folder = Button(tr("coding_page.model_folder"), "compact")
-        spoken, expected = (
-            tr("coding_page.language_hint"),
-            tr("coding_page.expected_words"),
-        )
+        self.file = Button(tr("coding_page.model_file"), "compact", pressed=self._ask_file)
+        self.folder = Button(tr("coding_page.model_folder"), "compact", pressed=self._ask_folder)
+        spoken, expected = (tr("coding_page.language_hint"), tr("coding_page.expected_words"))
         self.language = bits.line_edit(spoken, tr("coding_page.study_language"), LONGEST)
         self.words = bits.line_edit(expected, expected, LONGEST)
-        self.find_words = Button(tr("button.choose"), "compact")
+        self.find_words = Button(tr("button.choose"), "compact", pressed=self._ask_words)
         self.bar = bits.WorkBar(tr("coding_page.written_tip"))
         self.single = Button(tr("coding_page.this_session"), "compact")
         self.all = Button(tr("coding_page.all_pending"), "compact")
-        self.stop = Button(tr("button.stop"), "compact")
+        self.stop = Button(tr("button.stop"), "compact", pressed=self.stop_requested)
         self.leave = Button(tr("button.not_now"), "compact")
         self.hide_ = Button(tr("button.hide"), "compact")
         self._build()
         self.model.activated.connect(lambda at: self._choose(self.model.itemData(at)))
-        self.file.clicked.connect(self._ask_file)
-        self.folder.clicked.connect(self._ask_folder)
-        self.find_words.clicked.connect(self._ask_words)
         self.single.clicked.connect(lambda: self._begin((self._session,)))
         self.all.clicked.connect(lambda: self._begin(self._pending))
-        self.stop.clicked.connect(self.stop_requested)
         for button in (self.leave, self.hide_):
             button.clicked.connect(self.left)
         self.set_working(False)

@@ -169,10 +169,7 @@ class Researcher(QObject):
             elif result:
                 self.page.set_about("\n".join(result[:3]), "alarm")
             else:
-                self.page.set_about(
-                    counted(len(paths), "researcher.verified"),
-                    "good",
-                )
+                self.page.set_about(counted(len(paths), "researcher.verified"), "good")
 
         def one() -> None:
             at = tr("researcher.verifying", n=len(paths) - len(left) + 1, of=len(paths))

@@ -119,8 +119,7 @@ class MergeForm(CommandForm):
                 *("sharing.missing", "sharing.shared"),
             )
         )
-        self.choose = Button(tr("button.choose"), "compact")
-        self.choose.clicked.connect(self._ask_file)
+        self.choose = Button(tr("button.choose"), "compact", pressed=self._ask_file)
         self.survey.setText("survey")
         self.left_out = {name: QCheckBox(tr(text)) for name, text in LEFT_OUT.items()}
         self.replace_ = QCheckBox(tr("sharing.replace"))

@@ -339,11 +339,7 @@ class FlowLayout(QLayout):
     its own, as high as it needs there."""
 
     def __init__(
-        self,
-        across: int,
-        down: int,
-        parent: QWidget | None = None,
-        widgets: Sequence[QWidget] = (),
+        self, across: int, down: int, parent: QWidget | None = None, widgets: Sequence[QWidget] = ()
     ) -> None:
         super().__init__(parent)
         self._across, self._down = across, down

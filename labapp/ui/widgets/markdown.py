@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
     QImage,
@@ -159,6 +159,7 @@ class MarkdownView(QTextBrowser):
             width = int(stated) if stated.isdecimal() and int(stated) else None
             if (bar := self.sounds(name, alts[-1], width)) is not None:
                 bar.setParent(self.viewport())
+                bar.installEventFilter(self)
                 bar.show()
                 self.sound_bars.append((fragment.position(), bar))
                 continue
@@ -204,6 +205,14 @@ class MarkdownView(QTextBrowser):
                 image.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
                 self._put_picture(position, image, room)
                 self._measured = (0, 0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What plays a video takes other room in another window."""
+        if event.type() == QEvent.Type.LayoutRequest and self.sound_bars:
+            self._size_sounds()
+            self._fit()
+            self._place_sounds()
+        return super().eventFilter(watched, event)
 
     def _place_sounds(self) -> None:
         """Lay what plays a sound over its place in the text."""

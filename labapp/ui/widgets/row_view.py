@@ -114,7 +114,7 @@ class Widths:
 
 
 class RowView(QWidget):
-    """rated(value, device): the hand wants this rating of the row, from 1."""
+    """rated(value, device): the hand wants this rating of the row, from 1, perhaps once more."""
 
     rated = Signal(int, str)
 
@@ -147,7 +147,7 @@ class RowView(QWidget):
             self.rating = Segments(
                 columns.ratings, palette, f"{columns.rating}, {name}", each=POINT_WIDTH
             )
-            self.rating.chosen.connect(lambda index, device: self.rated.emit(index + 1, device))
+            self.rating.wanted.connect(lambda index, device: self.rated.emit(index + 1, device))
         if columns.last:
             row.addWidget(self._last(columns, widths))
         row.addStretch(1)

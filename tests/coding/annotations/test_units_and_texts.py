@@ -135,8 +135,6 @@ def test_whoever_froze_them_settles(tmp_path: Path) -> None:
         (proposal,) = file.proposals
         with pytest.raises(AnnotationError, match="Only anna, who froze them"):
             file.settle(proposal.id, True)
-        with pytest.raises(AnnotationError, match="Only anna"):
-            file.thaw()
         assert file.undo(), "who proposes may take it back"
         assert file.proposals == ()
         file.redo()
@@ -145,8 +143,6 @@ def test_whoever_froze_them_settles(tmp_path: Path) -> None:
         assert [unit.id for unit in file.units] == ["u0", "u9"]
         with pytest.raises(AnnotationError, match="already have been settled"):
             file.settle(proposal.id, True)
-        file.thaw()
-        assert not file.frozen
 
 
 @pytest.mark.parametrize(
@@ -216,9 +212,7 @@ def test_redactions_are_put_and_taken_back(tmp_path: Path) -> None:
         with pytest.raises(AnnotationError, match="must have a length"):
             file.redact(Redaction("r", 5, 5))
         file.redact(Redaction("r", 5, 9))
-        file.unredact("r")
-        assert file.redactions == ()
         file.undo()
+        assert file.redactions == ()
+        file.redo()
         assert file.redactions == (Redaction("r", 5, 9),)
-        with pytest.raises(AnnotationError, match="no redaction"):
-            file.unredact("s")

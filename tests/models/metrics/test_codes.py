@@ -11,9 +11,9 @@ from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.reproduction.hand_made import hand_made
 from labapp.base.errors import MetricError
 from labapp.models.datasets.birds import SPECIES, FieldMark, marks_of
-from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.datasets.split import Float64
 from labapp.models.metrics.evaluation.scores import correlations
 from labapp.models.metrics.information import Binning, discretise

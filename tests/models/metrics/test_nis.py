@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.neural_network import MLPClassifier
 
+from benchmarks.reproduction.hand_made import hand_made
 from labapp.base.errors import MetricError
-from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.metrics import nis as nis_module
 from labapp.models.metrics.inputs import concepts, divide_rows
 from labapp.models.metrics.leakage import ctl, icl

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from benchmarks.reproduction.hand_made import hand_made
 from labapp.base.errors import MetricError
-from labapp.models.datasets.concepts.rows import hand_made
 from labapp.models.metrics.ois import (
     MAPS,
     MapWeights,

@@ -218,6 +218,34 @@ def test_options_and_texts_play_videos(
     room.session.close("over")
 
 
+def test_a_high_video_is_seen_whole_with_what_plays_it(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    """On a laptop at 150 %; where there is room it has its own size."""
+    high = write_video(tmp_path / "high.mp4", None, 0.5, size=(360, 480)).read_bytes()
+    path = write_study(tmp_path / "own", {**MEDIA, "width": 360}, **{FILE: high})
+    add_text(path, f"# Robots\n\nBefore it.\n\n![A robot]({FILE})\n\nAfter it.\n")
+    room = open_room(study=path)
+    window = open_window(room)
+    for place in ("text", "item"):
+        screen = window.screen_shown
+        bar = (
+            screen.text.sound_bars[0][1] if place == "text" else screen.pages[0].sounds["loud", ""]
+        )
+        for size, most in (((1366, 1068), 480), ((911, 512), 256), ((1366, 1068), 480)):
+            window.resize(*size)
+            QTest.qWait(50)
+            pictures = bar.pictures
+            assert pictures.height() == most, (place, size)
+            assert pictures.width() == pytest.approx(0.75 * most, abs=1)
+            seen = screen.text.viewport() if place == "text" else window.body.viewport()
+            assert bar.height() <= seen.height(), (place, size)
+            assert ill_made(window) == []
+        room.runner.send(Next())
+        QTest.qWait(50)
+    room.session.close("over")
+
+
 def test_simulated_participants_watch_it(tmp_path: Path, film: bytes) -> None:
     path = write_study(tmp_path / "own", MEDIA, **{FILE: film})
     sessions = simulate_study(str(path), 2, "random", tmp_path / "sessions")

@@ -189,15 +189,10 @@ def write(
     everybody: bool = False,
     sessions: Sequence[Path] = (),
 ) -> Path:
-    """Write the figures into a new folder; returns the page's path. everybody: whether units of
-    all speakers are compared; sessions: the folders of those that were, whose studies know of the
-    folder until it is whole.
-
-    Raises
-    ------
-    ExportExists : the folder is there already.
-    DataFolderError : it cannot be written.
-    """
+    """Write the figures into a new folder; returns the page's path. everybody: whether units of all
+    speakers are compared; sessions: the folders of those that were, whose studies know of the
+    folder until it is whole. Raises ExportExists: the folder is there already; DataFolderError: it
+    cannot be written."""
     leftovers.clear_of(sessions)
     if out.exists() or out.is_symlink():
         raise ExportExists(

@@ -293,8 +293,7 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
         import h5py
     except ImportError as error:
         raise _make_error(
-            f"{path} cannot be read without the package h5py.",
-            "Install it: pip install h5py.",
+            f"{path} cannot be read without the package h5py.", "Install it: pip install h5py."
         ) from error
     try:
         with h5py.File(path, "r") as file:
@@ -309,10 +308,7 @@ def read(path: Path, rows: Int64, indices: Int64) -> tuple[UInt8, str]:
 
 def _check(file: Any, path: Path, indices: Int64) -> None:
     count, factors = indices.shape
-    for name, shape in (
-        ("images", (count, SIZE, SIZE, 3)),
-        ("labels", (count, factors)),
-    ):
+    for name, shape in (("images", (count, SIZE, SIZE, 3)), ("labels", (count, factors))):
         own_shape = getattr(file.get(name), "shape", None)
         if own_shape != shape:
             raise _make_error(f"{name} of {path} must have shape {shape}, found {own_shape}.")
@@ -460,11 +456,7 @@ def label_as_released(c: Int64) -> Int64:
 
 
 def shapes(
-    correlations: int = 0,
-    *,
-    seed: int = 0,
-    official: Path | None = None,
-    reading: Reading = "text",
+    correlations: int = 0, *, seed: int = 0, official: Path | None = None, reading: Reading = "text"
 ) -> ConceptSplit:
     """The task, four fifths of its rows to train on. Raises ValueError: correlations outside 0 to
     5, or another reading. Raises DatasetError: `official` is missing, damaged, or not the published

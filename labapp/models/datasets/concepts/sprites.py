@@ -100,11 +100,7 @@ def _label_by_concepts(c: Int64) -> Int64:
 
 
 def sprites(
-    correlations: int = 0,
-    *,
-    seed: int = 0,
-    official: Path | None = None,
-    reading: Reading = "text",
+    correlations: int = 0, *, seed: int = 0, official: Path | None = None, reading: Reading = "text"
 ) -> ConceptSplit:
     """The task, four fifths of its rows to train on. Raises ValueError: correlations outside 0 to
     4, or another reading. Raises DatasetError: `official` is missing, damaged, or not the published

@@ -46,9 +46,7 @@ from labapp.models.explanations.building.sets import (
     TooFewPhotos,
     options,
 )
-from labapp.models.explanations.building.sets import (
-    select as select_photos,
-)
+from labapp.models.explanations.building.sets import select as select_photos
 from labapp.models.explanations.data import ids_of
 from labapp.models.representations import onnx_backend
 from labapp.models.representations.importing.latents import Format, graph_of
@@ -151,14 +149,9 @@ class BlackBox:
 def build(
     box: BlackBox, images: Path, spec: ScoredSpec, *, seed: int, progress: Progress
 ) -> BuiltSet:
-    """Build a set of pixel scores from pictures in folders that are called as the classes.
-
-    Raises
-    ------
-    ModelError : the classifier cannot be used.
-    DatasetError : the pictures cannot be read.
-    StimuliError : too few are predicted right, or wrong.
-    """
+    """Build a set of pixel scores from pictures in folders that are called as the classes. Raises
+    ModelError: the classifier cannot be used; DatasetError: the pictures cannot be read;
+    StimuliError: too few are predicted right, or wrong."""
     predict = box.predictor()
     shown, labels = pictures(box, images, progress)
     seen = average_blocks(shown, box.size)

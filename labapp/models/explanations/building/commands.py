@@ -196,14 +196,9 @@ def build_with_progress(
     model: str | Path | None = None,
     data_folder: Path | None = None,
 ) -> BuildSummary:
-    """Build a set into a new folder, by default among the user's own sets.
-
-    Raises
-    ------
-    UsageError : there is no such set to build.
-    StimuliError : the folder exists, or its id is taken; there are too few photos.
-    ModelError : the model cannot be used.
-    """
+    """Build a set into a new folder, by default among the user's own sets. Raises UsageError: there
+    is no such set to build. StimuliError: the folder exists, or its id is taken; there are too few
+    photos. ModelError: the model cannot be used."""
     spec = sets.spec(name)
     return _build_and_write(
         spec.id,

@@ -50,14 +50,10 @@ def build_scored(
     data_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> BuiltSet:
-    """Build a set, in memory. data_folder: of the pictures of a model trained on a folder.
-
-    Raises
-    ------
-    ModelError : the model is missing, damaged, or its pixels cannot be scored; no folder is given.
-    DatasetError : the folder's pictures are not those it was trained on.
-    StimuliError : too few images are predicted right, or wrong.
-    """
+    """Build a set, in memory. data_folder: of the pictures of a model trained on a folder. Raises
+    ModelError: the model is missing, damaged, or its pixels cannot be scored; no folder is given.
+    DatasetError: the folder's pictures are not those it was trained on. StimuliError: too few
+    images are predicted right, or wrong."""
     classifier = package.load(spec.model)
     parts = classifier.card.recipe.data.load(data_folder)
     return build_scored_from(classifier, parts, spec, seed=seed, progress=progress)

@@ -568,13 +568,8 @@ def build_from_classifier(
     data_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> BuiltSet:
-    """Build a set from a classifier.
-
-    Raises
-    ------
-    ModelError : the model is of another method.
-    StimuliError : too few photos meet the rules.
-    """
+    """Build a set from a classifier. Raises ModelError: the model is of another method;
+    StimuliError: too few photos meet the rules."""
     method = classifier.card.recipe.method.name
     if method != spec.needs:
         raise ModelError(

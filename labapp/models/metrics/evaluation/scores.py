@@ -119,8 +119,7 @@ def compute(
     if train is not None:
         if not metric.train:
             raise MetricError(
-                f"{metric.label} cannot be trained on separate rows.",
-                todo="Leave them out.",
+                f"{metric.label} cannot be trained on separate rows.", todo="Leave them out."
             )
         learnt, of_learnt = train
         taken = factors
@@ -241,12 +240,8 @@ def settings_of(metric: Metric) -> dict[str, inspect.Parameter]:
 
 
 def parse_settings(metric: Metric, texts: Sequence[str]) -> dict[str, object]:
-    """Settings written KEY=VALUE, as the types that the metric takes.
-
-    Raises
-    ------
-    UsageError : not of this form, no setting of the metric, or a value of another type.
-    """
+    """Settings written KEY=VALUE, as the types that the metric takes. Raises UsageError: not of
+    this form, no setting of the metric, or a value of another type."""
     known = settings_of(metric)
     result: dict[str, object] = {}
     for text in texts:
@@ -320,12 +315,8 @@ def read(path: Path, letter: str) -> NumberTable:
     """A file of codes or factors.
 
     Columns without names are called by `letter` and their number from 1: c1, c2. Whether the values
-    can be scored is for the metrics to say.
-
-    Raises
-    ------
-    MetricError : there is no such file, it cannot be read, its ending is another, it holds no array
-        of numbers, or lines of different lengths.
+    can be scored is for the metrics to say. Raises MetricError: there is no such file, it cannot be
+    read, its ending is another, it holds no array of numbers, or lines of different lengths.
     """
     ending = path.suffix.lower()
     if ending not in ENDINGS:
@@ -556,12 +547,7 @@ CORRELATIONS = "correlations"
 @contextmanager
 def new_folder(out: Path | None) -> Iterator[None]:
     """Make the folder `out` before the computation, and remove it if the block fails and it is
-    still empty. With None, nothing is made.
-
-    Raises
-    ------
-    MetricError : it exists, or cannot be made.
-    """
+    still empty. With None, nothing is made. Raises MetricError: it exists, or cannot be made."""
     if out is None:
         yield
         return
@@ -592,11 +578,8 @@ def write(
     """Write scores into a folder made by `new_folder`; codes, factors: the names of columns.
 
     scores.json holds {"codes", "factors", "scores"}, the last as `MetricOutcome.to_json`;
-    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself.
-
-    Raises
-    ------
-    MetricError : the disk refuses.
+    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself. Raises
+    MetricError: the disk refuses.
     """
     with _report_disk_errors(out):
         from labapp.models.metrics.evaluation import figures
@@ -646,11 +629,8 @@ def write_correlations(result: Correlations, names: Sequence[str], out: Path) ->
     """Write correlations of factors, called `names`, into a folder made by `new_folder`.
 
     correlations.json as `Correlations.to_json`; correlations.csv one line a factor, with what it
-    tells of the label and its correlations; a heat map as SVG and PNG.
-
-    Raises
-    ------
-    MetricError : the disk refuses.
+    tells of the label and its correlations; a heat map as SVG and PNG. Raises MetricError: the disk
+    refuses.
     """
     from labapp.models.metrics.evaluation import figures
 

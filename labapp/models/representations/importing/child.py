@@ -199,10 +199,7 @@ def _operator(target: Any) -> str:
     return schema.name if schema is not None else f"python::{getattr(target, '__name__', target)}"
 
 
-FORMATS: dict[str, type[_Script | _Exported]] = {
-    "torchscript": _Script,
-    "torch-export": _Exported,
-}
+FORMATS: dict[str, type[_Script | _Exported]] = {"torchscript": _Script, "torch-export": _Exported}
 
 
 def _warm_up(kind: str) -> None:

@@ -293,10 +293,7 @@ def _child() -> Iterator[_Child]:
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(
-            command(program),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            command(program), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as child,
     ):
         assert child.stderr is not None
@@ -316,12 +313,7 @@ def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
 
 
 def _answer(
-    path: Path | str,
-    kind: Format,
-    child: _Child,
-    trusted: bool,
-    given: tuple[int, ...],
-    todo: str,
+    path: Path | str, kind: Format, child: _Child, trusted: bool, given: tuple[int, ...], todo: str
 ) -> dict[str, Any]:
     """What the child says. Raises ModelError if it refuses."""
     fields: dict[str, Any] = json.loads(child.receive(_SHORT))

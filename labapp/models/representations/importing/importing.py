@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,8 @@ from labapp.models.representations.importing import graph as graphs
 from labapp.models.representations.importing import latents as rows_of
 from labapp.models.representations.importing.graph import OutputLayout, layout, make_import_error
 from labapp.models.representations.recipe import ID_PATTERN, Task
-from labapp.models.representations.space import Chart, Continuous, LatentSpace
+from labapp.models.representations.space import Chart, Continuous, Display, LatentSpace
 from labapp.models.training import files
-
-if TYPE_CHECKING:
-    from labapp.models.representations.space import Display
-
 
 Run = Callable[[Float32], NDArray[Any]]
 """Latents, float32 (n, width) -> what a decoder makes of them."""
@@ -395,8 +391,7 @@ def import_decoder(
             get_distance(distance)
         except ValueError as error:
             raise ModelError(
-                f"{distance!r} is not a distance. It must be {error}.",
-                todo="Correct --distance.",
+                f"{distance!r} is not a distance. It must be {error}.", todo="Correct --distance."
             ) from error
     rows = rows_of.read(latents)
     dials = rows_of.dials(rows, latents, limits)
@@ -552,11 +547,7 @@ def _graph(
 
 
 def _python(
-    function: str,
-    latents: Path,
-    space: LatentSpace,
-    trial: Float32,
-    shape: tuple[int, ...] | None,
+    function: str, latents: Path, space: LatentSpace, trial: Float32, shape: tuple[int, ...] | None
 ) -> _Opened:
     """A function of a package: a torch module becomes a graph, a function of latents stays one."""
     code = python_backend.locate(function)

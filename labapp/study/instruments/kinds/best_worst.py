@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from labapp.study.instruments.items import Compound, Listed, SomeOptions, SomeWords
 from labapp.study.instruments.kinds.choice import Choice
-
-if TYPE_CHECKING:
-    import numpy as np
 
 ENDS = ("best", "worst")
 

@@ -7,17 +7,15 @@ beside the chosen option that is described in one's own words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import ConfigDict, Field, field_validator
 
 from labapp.base.documents import refuse_again
 from labapp.study.conditions import Value, as_tuple
 from labapp.study.instruments.items import DESCRIBED_LONGEST, REMARK, Listed, Option, clean_text
 from labapp.study.plugins.bids import Column
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 def with_shared_options(schema: dict[str, Any]) -> None:

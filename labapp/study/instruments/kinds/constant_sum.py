@@ -3,15 +3,13 @@ the total, those that got nothing have 0."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from labapp.study.instruments.items import Compound, Listed, SomeOptions, SomeWords, Words
 from labapp.study.instruments.kinds.number import Number
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class ConstantSum(Compound, Listed):

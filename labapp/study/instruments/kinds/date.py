@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from pydantic import model_validator
 
 from labapp.study.instruments.items import SomeWords, Typed
 from labapp.study.plugins.bids import Column
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _WRITTEN = (
     re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"),

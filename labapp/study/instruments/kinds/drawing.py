@@ -4,16 +4,14 @@ counts from the left and y from the top, in percent of the picture's width and h
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
 from labapp.study.instruments.items import Compound, Item, PictureMedia, SomeWords
 from labapp.study.instruments.kinds.number import Number
 from labapp.study.instruments.kinds.written import Written
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Point = tuple[float, float]
 Stroke = tuple[Point, ...]
@@ -22,12 +20,7 @@ MOST_POINTS = 100
 """Points of a stroke: each change of the drawing is in the journal with all strokes."""
 _FINEST = 0.2
 """Percent of the picture by which a simplified stroke may differ from the hand's."""
-_NUMBERS = {
-    "left": "left edge",
-    "top": "top edge",
-    "right": "right edge",
-    "bottom": "bottom edge",
-}
+_NUMBERS = {"left": "left edge", "top": "top edge", "right": "right edge", "bottom": "bottom edge"}
 
 
 class Drawing(Compound):

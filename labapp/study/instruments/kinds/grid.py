@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import AfterValidator, Field
 
 from labapp.study.instruments.items import MOST_CIRCLES, Compound, Ends, SomeWords, Words
 from labapp.study.instruments.kinds.rating import Scale
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Axis(Ends):

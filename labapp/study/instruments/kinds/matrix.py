@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import ConfigDict
 
 from labapp.study.instruments.items import Compound, Listed, Option, Rows
 from labapp.study.instruments.kinds.rating import OnScale, Scale
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Matrix(Compound, OnScale, Listed):

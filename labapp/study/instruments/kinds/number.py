@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from labapp.study.instruments.items import Bounds, SomeWords, Typed, Words
 from labapp.study.plugins.bids import Column
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,15}([.,][0-9]{1,10})?")
 _RANGE = 100

@@ -3,13 +3,12 @@ options are not in it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from labapp.study.instruments.items import Compound, Listed, SomeOptions, SomeWords
 from labapp.study.instruments.kinds.number import Number
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Ranking(Compound, Listed):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from labapp.study.instruments.items import MOST_CIRCLES, Bounds, Item, SomeWords, Words
 from labapp.study.plugins.bids import Column
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class OnScale(Item):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
 from pydantic import model_validator
 
 from labapp.study.conditions import Value
 from labapp.study.instruments.items import Bounds, Ends, Item, SomeWords
 from labapp.study.plugins.bids import Column
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Slider(Item):

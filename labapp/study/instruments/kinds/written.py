@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field
 
 from labapp.study.instruments.items import REMARK, Item, SomeWords, clean_text
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class Written(Item):

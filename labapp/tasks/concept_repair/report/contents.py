@@ -144,7 +144,7 @@ DEFINITIONS = {
         "up over all pairs (paper 001, section 3.1). Grid: correlation of ticks with the "
         "absolute deviation, over pairs. All of it is in the tables repairs, concept_changes, "
         "concept_grids, concept_participants, concept_models, concept_purities and statistics."
-    ),
+    )
 }
 
 

@@ -12,15 +12,7 @@ from labapp.analysis.bootstrap import Float64, interval, weights
 from labapp.analysis.statistic import Statistic
 from labapp.analysis.task_report import HypothesisResult
 from labapp.base.report.listing import NONE, number_words, p_cell, records, sentence
-from labapp.base.report.page import (
-    Html,
-    Verbatim,
-    decimal,
-    heading,
-    paragraph,
-    table,
-    two_lines,
-)
+from labapp.base.report.page import Html, Verbatim, decimal, heading, paragraph, table, two_lines
 from labapp.tasks.concept_repair.report.forecasts import (
     FOLLOWS,
     LEAK_RATE,

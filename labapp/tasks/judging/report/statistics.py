@@ -42,10 +42,7 @@ RIGHT = {
     paper.AGREEMENT: "right_agreement",
 }
 """The columns of what was answered rightly."""
-SURE = {
-    paper.DISTINCTION: "distinction_confidence",
-    paper.OUTPUT: "output_confidence",
-}
+SURE = {paper.DISTINCTION: "distinction_confidence", paper.OUTPUT: "output_confidence"}
 """The columns of how confident people are in an answer."""
 SURENESS = "1-5"
 NEUTRAL = 2.5
@@ -508,13 +505,7 @@ MEAN = "mean"
 
 
 def of_quantity(
-    study: str,
-    design: str,
-    item: int,
-    name: str,
-    unit: str,
-    published: str = "",
-    why: str = "",
+    study: str, design: str, item: int, name: str, unit: str, published: str = "", why: str = ""
 ) -> Statistic:
     """What was measured, where: a row without a number. study: its id, or several with + between
     them; name: for people; item: number in the list of analyses; published: what the paper found;

@@ -545,7 +545,7 @@ class WholeTree(QWidget):
         self.view = ZoomView(session.palette, words("judging_tree"))
         self.view.show_picture(session.images.image(tree))
         self.larger, self.smaller = Button("+"), Button("−")
-        self.whole = Button(words("judging_tree_fit"))
+        self.whole = Button(words("judging_tree_fit"), pressed=self.view.fit)
         for button, name in (
             (self.larger, "judging_tree_larger"),
             (self.smaller, "judging_tree_smaller"),
@@ -554,7 +554,6 @@ class WholeTree(QWidget):
             button.setToolTip(words(name))
         self.larger.clicked.connect(lambda: self.view.zoom(FACTOR))
         self.smaller.clicked.connect(lambda: self.view.zoom(1 / FACTOR))
-        self.whole.clicked.connect(self.view.fit)
         hint = controls.make_label(words("judging_tree_hint"), "secondary")
         row = controls.fill(
             controls.row(None, theme.SPACE_S), self.larger, self.smaller, self.whole

@@ -335,10 +335,7 @@ def row_of(
 
 
 def _part(
-    images: Images,
-    ref: str,
-    crop: str | None,
-    box: tuple[float, float, float, float] | None,
+    images: Images, ref: str, crop: str | None, box: tuple[float, float, float, float] | None
 ) -> QImage:
     """A part of a picture: what was cut out before, or what is in the box."""
     return images.part(ref, box) if crop is None else images.image(crop)

@@ -501,7 +501,7 @@ def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
         drawing = marks(shown, f"{anchor}-marks")
         yield drawing.html(
             "One point per mark, over all participants. Line: the suggested target alignment, "
-            "in the middle of the grey interval.",
+            "in the middle of the grey interval."
         )
 
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,7 @@ from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_records import Row
 from labapp.analysis.task_report import ReportedStudy, TaskReport
+from labapp.base.report.drawing import ReportFigure
 from labapp.base.report.listing import records
 from labapp.base.report.page import Html
 from labapp.models.stimuli.manifest import Confusion
@@ -79,10 +80,6 @@ from labapp.tasks.unmasking.report.results import (
     UnmaskingResults,
 )
 from labapp.tasks.unmasking.report.sections import rows_of
-
-if TYPE_CHECKING:
-    from labapp.base.report.drawing import ReportFigure
-
 
 ASKED = track_sections.AskedAbout(TASK, (TASK,), "Method", "% of pixels shown")
 FIXED = "Unmasked images at fixed levels"
@@ -691,11 +688,7 @@ def fit_mixed_model(cells: AnnotationCells) -> tuple[pd.DataFrame, str]:
     x = np.log(np.array(cells.percents))
     there = np.unique(method)
     fixed = np.column_stack(
-        [
-            np.ones(method.size),
-            *(method == index for index in there[1:]),
-            (x - x.mean())[mask],
-        ]
+        [np.ones(method.size), *(method == index for index in there[1:]), (x - x.mean())[mask]]
     ).astype(np.float64)
     names = [INTERCEPT, *(cells.methods[index] for index in there[1:]), LOG_PERCENT]
     fitted = mixed_logistic.fit(cells.correct.astype(np.float64), fixed, [person, image])

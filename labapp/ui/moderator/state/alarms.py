@@ -75,10 +75,7 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "remote_failed": ("alarm", N_("alarm.remote_failed")),
     "consent_not_stored": ("alarm", N_("alarm.consent_not_stored")),
     "program_error": ("alarm", N_("alarm.program_error")),
-    "exclusion_undecided": (
-        "warn",
-        N_("alarm.exclusion_undecided"),
-    ),
+    "exclusion_undecided": ("warn", N_("alarm.exclusion_undecided")),
     "decoder_slow": ("warn", N_("alarm.decoder_slow")),
 }
 """Severity and words of the codes of alarm.raised; empty if the detail says it all. Any other
@@ -86,21 +83,9 @@ code is an alarm with its detail."""
 
 AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
     "silent": ("warn", N_("alarm.silent"), ""),
-    "zeros": (
-        "alarm",
-        N_("alarm.zeros"),
-        N_("alarm.zeros_why"),
-    ),
-    "gated": (
-        "warn",
-        N_("alarm.gated"),
-        N_("alarm.gated_why"),
-    ),
-    "clipping": (
-        "warn",
-        N_("alarm.clipping"),
-        N_("alarm.clipping_why"),
-    ),
+    "zeros": ("alarm", N_("alarm.zeros"), N_("alarm.zeros_why")),
+    "gated": ("warn", N_("alarm.gated"), N_("alarm.gated_why")),
+    "clipping": ("warn", N_("alarm.clipping"), N_("alarm.clipping_why")),
 }
 TODO: dict[str, str] = {
     "journal_stalled": N_("alarm.todo.journal_stalled"),
@@ -139,10 +124,7 @@ TOLD = {
 """What follows from a standstill, and what to do."""
 
 
-LEAVING = {
-    "escape": N_("alarm.leaving.escape"),
-    "close": N_("alarm.leaving.close"),
-}
+LEAVING = {"escape": N_("alarm.leaving.escape"), "close": N_("alarm.leaving.close")}
 """Words for the ways of close.requested."""
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.reproduction.hand_made import hand_made
 from labapp.models.datasets.concepts.rows import (
     binary,
     draw_rows,
-    hand_made,
     make_correlation_rule,
     part,
     tabular_toy,

@@ -8,11 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from labapp.study.instruments.kinds.matrix import Matrix
-from labapp.tasks.questionnaire.screen.kinds.view import (
-    MARK_WIDTH,
-    TABLE_WORDS_WIDTH,
-    ItemView,
-)
+from labapp.tasks.questionnaire.screen.kinds.view import MARK_WIDTH, TABLE_WORDS_WIDTH, ItemView
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets import controls

@@ -8,11 +8,7 @@ from typing import Any
 from PySide6.QtWidgets import QWidget
 
 from labapp.study.instruments.kinds.ranking import Ranking
-from labapp.tasks.questionnaire.screen.kinds.view import (
-    ItemView,
-    Pictures,
-    option_pictures,
-)
+from labapp.tasks.questionnaire.screen.kinds.view import ItemView, Pictures, option_pictures
 from labapp.ui import theme
 from labapp.ui.strings import Strings
 from labapp.ui.widgets import controls
