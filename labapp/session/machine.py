@@ -48,7 +48,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.look import Look
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import SoundState, TextSoundPlayed
+from labapp.record.events.trials import SoundPlayed, SoundState, TextSoundPlayed
 from labapp.study import inclusion, results
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry
@@ -621,7 +621,10 @@ class SessionMachine:
                 return self._passing_over(state, payload.index, inclusion.LEFT_OUT)
         if isinstance(payload, TextSoundPlayed):
             state = _after_sound(state, event, payload)
-        elif state.sounds and isinstance(payload, PageTurned | PartEnded):
+        elif state.sounds and (
+            isinstance(payload, PageTurned | PartEnded)
+            or (isinstance(payload, SoundPlayed) and payload.action == "play")
+        ):
             working = state.pauses.working_ns(event.t_ns)
             stopped = {name: sound.stopped(working) for name, sound in state.sounds.items()}
             state = replace(state, sounds=stopped)

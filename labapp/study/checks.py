@@ -570,6 +570,12 @@ def values_at(study: Study, place: Path_) -> dict[str, tuple[Value, ...]]:
 def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
     """What a design asks for that cannot come out even, or leaves open: where it stands, and what
     could be asked for instead. It can be run as it is."""
+    for place, item in walk_items(study.flow):
+        if item.interrupts() and (variable := item.goes_through()) is not None:
+            rounds = max(map(len, _rounds_of_all(study, variable)), default=0)
+            if not item.interrupted_after(rounds, conditions.generator(0)):
+                what = f"It never comes, because {variable} has {rounds} rounds at most."
+                yield (*place, "interrupt"), what
     design = study.design
     if design is None:
         return

@@ -162,7 +162,6 @@ DRAWING = (900, 300)
 """Pixels of a drawn signature's picture, which is printed a third as large."""
 MOST_WIDE = 480
 """Logical pixels across a picture of the text: it fits on the page."""
-_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]*)[^)]*\)")
 LINE = "_" * 42
 TICKED, UNTICKED = "☑", "☐"
 
@@ -270,7 +269,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     words = strings_of(loaded, begun=signed is not None)
     document = QTextDocument()
     document.setDefaultFont(QFont(document.defaultFont().family(), POINTS))
-    text = _PICTURE.sub(_name_sound, text_of(loaded, signed, words))
+    text = texts.PICTURE.sub(_name_sound, text_of(loaded, signed, words))
     markdown.read(document, text)
     image = QTextDocument.ResourceType.ImageResource.value
     for name in filter(media.is_file, texts.picture_names(text)):

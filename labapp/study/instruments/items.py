@@ -93,12 +93,15 @@ VIDEOS = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".m
 
 
 def _name_alone(value: Any) -> Any:
-    return {"file": value} if isinstance(value, str) else value
+    value = {"file": value} if isinstance(value, str) else value
+    if len({_kind_of_file(name) == "picture" for name in _file_names(value)}) > 1:
+        raise ValueError("pictures in all languages, or sounds and videos in all")
+    return value
 
 
 def _picture_alone(value: Any) -> Any:
     value = _name_alone(value)
-    if (kind := _kind_of_media(value)) != "picture":
+    if _file_names(value) and (kind := _kind_of_media(value)) != "picture":
         raise ValueError(f"only a picture can be used here, and this file is a {kind}")
     return value
 
@@ -110,9 +113,15 @@ def _file_names(value: Any) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
+def _kind_of_file(name: str) -> str:
+    ending = PurePosixPath(name).suffix.lower()
+    return "video" if ending in VIDEOS else "sound" if ending in SOUNDS else "picture"
+
+
 def _kind_of_media(value: Any) -> str:
-    endings = {PurePosixPath(name).suffix.lower() for name in _file_names(value)}
-    return "video" if endings & VIDEOS else "sound" if endings & SOUNDS else "picture"
+    """That without a file has the keys of all kinds."""
+    kinds = {_kind_of_file(name) for name in _file_names(value)}
+    return next((kind for kind in ("video", "sound", "picture") if kind in kinds), "video")
 
 
 def _with_name_alone(schema: dict[str, Any]) -> None:
@@ -513,6 +522,9 @@ class Listed(Item):
     shuffle : whether each participant sees them in a random order, which the plan records. Options
         that are `alone` or described in one's own words stay at the end.
     """
+
+    pictured: ClassVar[bool] = True
+    """Whether its view shows pictures of its options or rows."""
 
     shuffle: bool = False
     _order: tuple[str, ...] = PrivateAttr(default=())

@@ -144,6 +144,7 @@ class Screen(Shown):
         self.session = session
         self.planned = part
         self._state: Any = None
+        self._leading: dict[str, SoundBar] = {}
         self.wish: Literal["", "content", "right"] = "content"
         self._width = theme.CONTENT_WIDTH
 
@@ -219,6 +220,7 @@ class Screen(Shown):
         """A text of the study, with its pictures and sounds."""
         view = MarkdownView(self.session.study_picture, self.sound_of_text)
         view.left.connect(self._focus_content, Qt.ConnectionType.QueuedConnection)
+        InView(view)
         return view
 
     def _focus_content(self) -> None:
@@ -236,10 +238,15 @@ class Screen(Shown):
             return Sounding.of(now, pauses.working_ns(session.clock.now_ns()), pauses.held)
 
         def ask(action: SoundAction, audible: bool) -> None:
+            if action == "play" and bar is not None:
+                self._leading[name] = bar
             self.send(PlayTextSound(name, action, sound.seconds, audible))
 
         spoken = alt or PurePosixPath(name).stem
-        return self.make_sound_bar(name, spoken, look, ask, width=width, most=picture_width())
+        bar = self.make_sound_bar(name, spoken, look, ask, width=width, most=picture_width())
+        if bar is not None:  # a text may show a sound twice: it is heard once
+            bar.leads = lambda: self._leading.setdefault(name, bar) is bar
+        return bar
 
     def make_sound_bar(
         self,
@@ -806,7 +813,7 @@ class InView(QObject):
     """Scrolls an area to whatever in it gets the focus, by whichever way: Qt does so only for Tab
     from one widget of it to the next."""
 
-    def __init__(self, area: QScrollArea) -> None:
+    def __init__(self, area: QScrollArea | MarkdownView) -> None:
         super().__init__(area)
         self._area = area
         self._still: QWidget | None = None
