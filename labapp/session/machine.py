@@ -62,7 +62,7 @@ from labapp.study.when import holds
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""
 Decision = Sequence[UnstampedEvent]
-"""What a command comes to; empty where it is refused."""
+"""What a command comes to; empty if it is refused."""
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
@@ -125,7 +125,7 @@ class SessionState(State, frozen=True):
     result : of the last part whose result later texts may mention.
     agreed : whether the participant agreed to each use of the data that was asked one by one.
     noted : by the seq of its event.
-    blind : whether the console hides what is on the screen, None where the journal does not say.
+    blind : whether the console hides what is on the screen, None if the journal does not say.
     look : what the participant's window shows besides.
     sounds : what became of the sounds of the part's texts, by their names.
     answers : what the parts so far left for those after them, see `PartMachine.answers` and
@@ -481,7 +481,7 @@ class SessionMachine:
 
     def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
         """What a text may say of how the parts before it went: every name that a task type has,
-        empty where there is nothing to say."""
+        empty if there is nothing to say."""
         values = dict.fromkeys(registry.value_names(), "")
         if (result := state.result) is not None:
             part = self.parts[result.index]

@@ -46,7 +46,7 @@ WIDTH = 92
 def new_study(
     name: str, source: str | Path, folder: Path, language: str | None = None
 ) -> tuple[Path, list[Path]]:
-    """Write a study of one's own, and everything that it needs. Raises UsageError where something
+    """Write a study of one's own, and everything that it needs. Raises UsageError if something
     is there already, or the name cannot be one; StudyError: where the source has mistakes.
 
     Parameters

@@ -96,7 +96,7 @@ def decode_sound(content: bytes) -> DecodedSound:
     """A sound file, or a video with its sound, which may be silence.
 
     Raises ValueError: it is neither, or empty. Raises TooLarge: it is too long, or has too many
-    pixels. Raises VideoError where PyAV is not installed.
+    pixels. Raises VideoError if PyAV is not installed.
     """
     import numpy as np
     import soundfile
@@ -191,7 +191,7 @@ def decode(content: bytes) -> Image:
 
 
 def require_players(files: Iterable[str]) -> None:
-    """Raises VideoError where one of a study's files is a video and PyAV is not installed."""
+    """Raises VideoError if one of a study's files is a video and PyAV is not installed."""
     if any(noun_of(name)[0] == "video" for name in files):
         from labapp.coding.videos import decoding
 
@@ -199,7 +199,7 @@ def require_players(files: Iterable[str]) -> None:
 
 
 def find_fault(name: str, content: bytes, *, shown: bool = True) -> tuple[str, str] | None:
-    """What is wrong with a picture, sound or video, and what to do; None where nothing is.
+    """What is wrong with a picture, sound or video, and what to do; None if nothing is.
 
     shown: whether it is going to be shown here. A session that was recorded elsewhere can be read
     without the package that plays its videos.

@@ -104,7 +104,7 @@ class SignatureField(Picture):
 
     @property
     def drawing(self) -> str:
-        """The strokes as JSON; empty where there is no signature."""
+        """The strokes as JSON; empty if there is no signature."""
         if not self.signed:
             return ""
         rounded = [[[round(x, 4), round(y, 4)] for x, y in stroke] for stroke in self._strokes]
@@ -170,7 +170,7 @@ class Signed:
     """Who agreed, when and to what.
 
     participant, session: the labels under which the data are kept. drawing: the signature, see
-    `labapp.session.private.Consent`; like the typed name, empty where there is none. uses: whether
+    `labapp.session.private.Consent`; like the typed name, empty if there is none. uses: whether
     the participant agreed to each use that was asked one by one. interview, sound: whether the
     session had an interview, and whether it recorded sound.
     """
@@ -186,7 +186,7 @@ class Signed:
 
 
 def form_of(loaded: LoadedStudy) -> ConsentForm:
-    """The consent form of a study. Raises StudyError where it has none."""
+    """The consent form of a study. Raises StudyError if it has none."""
     for item in loaded.study.flow:
         if (form := item.consent_form()) is not None:
             return form
@@ -206,7 +206,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     """Write the form as the participant of a session signed it.
 
     The text is the one of the session's own copy of its study; the name or signature comes from
-    the private folder. Raises SessionError where no consent was given, or where the name is not in
+    the private folder. Raises SessionError if no consent was given, or if the name is not in
     the private folder of this user, TargetExists, and DataFolderError where it cannot be written.
     """
     _refuse_existing(out)

@@ -149,7 +149,7 @@ def labelling(
 
 
 def current_labels() -> Labels | None:
-    """The labels that are shown; None where names are."""
+    """The labels that are shown; None if names are."""
     return _SHOWN.get()
 
 

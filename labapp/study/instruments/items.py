@@ -397,12 +397,12 @@ class Item(Strict):
 
     @property
     def right(self) -> Any:
-        """The right answers of a check; None where it is none."""
+        """The right answers of a check; None if it is none."""
         return None if self.checked is None else self.checked.right
 
     @property
     def comprehension(self) -> Check | None:
-        """The comprehension check that it is; None where it is none."""
+        """The comprehension check that it is; None if it is none."""
         return None if self.checked is None or not self.checked.attempts else self.checked
 
     def is_right(self, value: Any) -> bool:
@@ -410,7 +410,7 @@ class Item(Strict):
         return check_cell(self.cells(value)) in self.right_cells()
 
     def values(self, value: Any) -> tuple[Value, ...]:
-        """A stored answer as conditions name it; nothing where it says nothing."""
+        """A stored answer as conditions name it; nothing if it says nothing."""
         return (self.cells(value)[""],) if self.answered(value) else ()
 
     def answer_of(self, values: tuple[Value, ...]) -> Any:
@@ -418,15 +418,15 @@ class Item(Strict):
         return values[0]
 
     def right_cells(self) -> tuple[Value, ...]:
-        """What tables have of the answers that pass it as a check; nothing where it is none."""
+        """What tables have of the answers that pass it as a check; nothing if it is none."""
         return as_tuple(self.right)
 
     def one_of(self) -> tuple[str, ...] | None:
-        """The ids of its options, of which one can be chosen; None where that is not so."""
+        """The ids of its options, of which one can be chosen; None if that is not so."""
         return None
 
     def bounds(self) -> Bounds | None:
-        """The lowest and the highest number that can be answered; None where no number is."""
+        """The lowest and the highest number that can be answered; None if no number is."""
         return None
 
     @property
@@ -436,7 +436,7 @@ class Item(Strict):
         return (bounds := self.bounds()) is not None and bounds[1] - bounds[0] <= LONGEST_LISTED
 
     def offered(self) -> tuple[str, ...]:
-        """The ids of the options that can be chosen; none where there are none."""
+        """The ids of the options that can be chosen; none if there are none."""
         return ()
 
     def answer_words(self) -> dict[str, str]:
@@ -445,7 +445,7 @@ class Item(Strict):
 
     def possible(self) -> tuple[Value, ...] | None:
         """What it can be answered with, as conditions and checks name it: numbers, or the ids of
-        options; None where that cannot be listed."""
+        options; None if that cannot be listed."""
         if (bounds := self.bounds()) is not None:
             numbers = range(int(bounds[0]), int(bounds[1]) + 1) if self.in_steps else ()
             return tuple(numbers) or None
@@ -560,7 +560,7 @@ class Typed(Item):
     offers_answers: ClassVar[bool] = False
 
     def read(self, typed: str) -> Any:
-        """What a text says, as it is stored; None where it is no answer."""
+        """What a text says, as it is stored; None if it is no answer."""
         raise NotImplementedError
 
     def holds(self, value: Any) -> bool:

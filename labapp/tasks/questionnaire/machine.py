@@ -272,7 +272,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def _play(
         self, state: QuestionnaireState, asked: PlaySound, now_ns: int
     ) -> Sequence[UnstampedEvent]:
-        """The sound of an item is started, paused, or over; nothing where that cannot be."""
+        """The sound of an item is started, paused, or over; nothing if that cannot be."""
         item = next((item for item in self.instrument.items if item.id == asked.item), None)
         sound = None if item is None else item.sounds.get(asked.option)
         if item is None or sound is None or item.id not in self.asked(state).ids:

@@ -95,7 +95,7 @@ class Shown(QWidget):
     @staticmethod
     def give_key(event: QKeyEvent, place: QWidget | None) -> bool:
         """Let something on the page have the focus and a key that came to it elsewhere; False
-        where it does not take the key."""
+        if it does not take the key."""
         if place is None or not (isValid(place) and place.isVisible() and place.isEnabled()):
             return False
         place.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -105,7 +105,7 @@ class Shown(QWidget):
 
     @property
     def page_shown(self) -> int:
-        """Which of its own pages is seen, from 0; 0 where the state says all of it."""
+        """Which of its own pages is seen, from 0; 0 if the state says all of it."""
         return 0
 
     def turn_to(self, page: int) -> None:
@@ -676,7 +676,7 @@ def clear(stack: QStackedWidget, remaining: QWidget) -> None:
 
 @cache
 def screen_class(where: str) -> type[Screen]:
-    """The class of a screen by `module:Class`. Raises TypeError where that is no screen."""
+    """The class of a screen by `module:Class`. Raises TypeError if that is no screen."""
     screen = discovery.load(where)
     if not (isinstance(screen, type) and issubclass(screen, Screen)):
         raise TypeError(f"{where} is no screen of the participant's window")
@@ -801,7 +801,7 @@ def in_turn(order: Sequence[QWidget], turn: Sequence[QWidget]) -> list[QWidget]:
 
 
 def after(order: Sequence[QWidget], current: QWidget | None, *, forward: bool) -> QWidget | None:
-    """The stop that follows, or comes before; round at the ends. None where there is none."""
+    """The stop that follows, or comes before; round at the ends. None if there is none."""
     others = [widget for widget in order if widget is not current]
     if not others:
         return None

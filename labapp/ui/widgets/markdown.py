@@ -53,7 +53,7 @@ def read(document: QTextDocument, markdown: str) -> None:
 
 TextSound = Callable[[str, str, int | None], SoundBar | None]
 """Makes what plays a sound or video of a text, by its name in the study's folder, its words and the
-width that the text states; None where there is none."""
+width that the text states; None if there is none."""
 
 
 def no_sound(name: str, alt: str, width: int | None) -> SoundBar | None:
