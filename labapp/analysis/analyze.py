@@ -438,7 +438,7 @@ def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[P
 
     findings: what the sessions that count say, where that is known already.
 
-    In CSV a cell with one number a dimension is a JSON list, a missing value is empty, and text
+    In CSV a cell with one number per dimension is a JSON list, a missing value is empty, and text
     is escaped as `labapp.base.reading.tables` says; in Parquet they are a list and the text itself.
     Nothing is overwritten: raises ExportExists when one of the files is there, DataFolderError when
     the folder cannot be written.
@@ -483,7 +483,7 @@ def refuse_existing(out: Path, names: Iterable[str]) -> None:
 
 
 def dictionary(tables: Tables | None = None) -> pd.DataFrame:
-    """One row a column of every table: table, column, type, unit, meaning."""
+    """One row per column of every table: table, column, type, unit, meaning."""
     return pd.DataFrame(
         [
             (table, column.name, column.kind, column.unit, column.meaning)
@@ -495,7 +495,7 @@ def dictionary(tables: Tables | None = None) -> pd.DataFrame:
 
 
 def with_lists(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
-    """A table with the cells of one number a dimension as JSON lists."""
+    """A table with the cells of one number per dimension as JSON lists."""
     lists = [column.name for column in columns if column.kind == "numbers"]
     return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
 

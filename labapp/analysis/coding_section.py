@@ -417,7 +417,7 @@ def _find_met_levels(tables: Tables, column: str) -> pd.DataFrame:
 
 
 def code_counts(tables: Tables) -> pd.DataFrame:
-    """The table `code_counts`: a row a code, overall and by level. tables: of sessions that
+    """The table `code_counts`: one row per code, overall and by level. tables: of sessions that
     count."""
     studies = sorted(tables.coded["study"].unique())
     rows = [row for study in studies for row in _rows(tables.of_study(study), study)]
@@ -555,7 +555,7 @@ _KEYS = [column.name for column in TALK_TIMES[: [c.name for c in TALK_TIMES].ind
 
 
 def talk_times(tables: Tables) -> pd.DataFrame:
-    """The table `talk_times`: a row a question at which the participant spoke, and one for what
+    """The table `talk_times`: one row per question at which the participant spoke, and one for what
     was said outside of questions in each stage. tables: of sessions that count."""
     return build_frame(list(_rows_of_talk(tables.utterances)), TALK_TIMES)
 

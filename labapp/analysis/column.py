@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["text", "integer", "number", "boolean", "numbers"]
-"""numbers: one number a dimension, in the order of the dials."""
+"""numbers: one number per dimension, in the order of the dials."""
 
 
 Getter = Callable[[Any], Any]

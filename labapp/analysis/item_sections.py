@@ -134,7 +134,7 @@ def _item(words: str, instrument: str, name: str, *, turned: bool) -> Html:
 
 
 def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -> Html:
-    """A bar an item, in parts by what was answered."""
+    """One bar per item, in parts by what was answered."""
     from matplotlib.colors import LinearSegmentedColormap, rgb_to_hsv, to_rgb
 
     from labapp.base.figure_style import colours, points_of
@@ -197,8 +197,8 @@ def _rows(
     axis: Callable[[Axes], None],
     caption: str,
 ) -> Html:
-    """A panel for each thing that was asked about, in it a row an item. draw: what stands in a row;
-    axis: set the axis of a panel."""
+    """A panel for each thing that was asked about, in it one row per item. draw: what stands in a
+    row; axis: set the axis of a panel."""
     import matplotlib as mpl  # slow to load
 
     from labapp.base.figure_style import panels_across, points_of, style
@@ -542,7 +542,7 @@ def by_stage(counted: Tables) -> pd.DataFrame:
 
 
 def score_table(scores: pd.DataFrame) -> Html:
-    """One instrument: a row a score, a column a model (or the whole session)."""
+    """One instrument: one row per score, one column per model (or the whole session)."""
     columns = sorted(set(scores["of"]), key=lambda of: (of == WHOLE, of))
     rows: list[list[object]] = []
     for score, some in scores.groupby("score", sort=False):
@@ -560,7 +560,7 @@ def score_table(scores: pd.DataFrame) -> Html:
 
 
 def _values(scores: pd.DataFrame) -> NDArray[np.float64]:
-    """One value a participant: where a model had several stages, their mean."""
+    """One value per participant: where a model had several stages, their mean."""
     one_each = scores.groupby(["participant", "session"])["value"].mean()
     return one_each.to_numpy(dtype=float)
 

@@ -569,7 +569,7 @@ def skips_taken_back(events: Iterable[tuple[Event, Payload]]) -> Iterator[Place]
 
 
 def pointer_rows(events: Iterable[tuple[Event, Payload]]) -> Iterator[Row]:
-    """Where the participant's pointer was, a row a stretch of its path."""
+    """Where the participant's pointer was, one row per stretch of its path."""
     for event, payload in events:
         if isinstance(payload, PointerMoved):
             yield {

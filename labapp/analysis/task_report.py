@@ -108,7 +108,7 @@ class ComparedModels:
     name : what the comparison is called.
     models : their ids, in the order of the figures.
     within : whether participants met several of them, so that tests are paired; else each met one.
-    values : one row a participant and model: `participant`, `model`, and a column a metric.
+    values : one row per participant and model: `participant`, `model`, and one column per metric.
     measured : of the metrics of what participants do, not of what they answer, by column the title.
     n_tests : how many tests are made of them, of all metrics.
     """
@@ -487,7 +487,7 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
 
 
 def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
-    """A row a column with numbers, a column a model; nothing without a number."""
+    """One row per column with numbers, one column per model; nothing without a number."""
     if "excluded" in rows:
         rows = rows[~rows["excluded"]]
     by_model = {"": rows}

@@ -73,7 +73,8 @@ class MaskedPredictor:
         return outputs
 
     def notices(self) -> Iterator[str]:
-        """What the person who runs the study should know before the first session, a line a set."""
+        """What the person who runs the study should know before the first session, one line per
+        set."""
         for name, masking in self.unknown.items():
             percents = ", ".join(f"{percent:g}" for percent in masking.percents)
             yield (

@@ -3,7 +3,7 @@
 The figure of a study's outcomes: the cells of its declared factors, with intervals.
 
 It is drawn of the values that the analyses are of, and says what the table of cells says: one panel
-an outcome, and one a combination of levels where there are more than two factors.
+per outcome, and one a combination of levels where there are more than two factors.
 
 analysis.R: a script in R that makes the default analyses again and compares every number.
 

@@ -1,6 +1,6 @@
 """Factors, and the values of participants by the cells of the factors they met.
 
-Everything here is arithmetic on frames: one row a participant and cell, or a trial.
+Everything here is arithmetic on frames: one row per participant and cell, or a trial.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The factors of an analysis, and its covariates: columns with one number a participant."""
+    """The factors of an analysis, and its covariates: columns with one number per participant."""
 
     factors: tuple[Factor, ...]
     covariates: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ class Wide:
 def wide(frame: pd.DataFrame, layout: Layout) -> Wide:
     """Participants by cells: of several rows of a cell the mean.
 
-    frame: a column `participant`, one a factor and covariate, and `value`; rows without a value,
+    frame: a column `participant`, one per factor and covariate, and `value`; rows without a value,
     with a level that the layout lacks, or without a covariate are left out.
     """
     within, between = layout.within, layout.between

@@ -164,7 +164,7 @@ def _in_sentences(analysis: Analysis, correction: str) -> Html:
 
 
 def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
-    """A table for each task or questionnaire: a row a cell, a column an outcome."""
+    """A table for each task or questionnaire: one row per cell, one column per outcome."""
     groups: dict[object, list[Analysis]] = {}
     for analysis in analyses:
         factors = tuple((factor.name, factor.levels) for factor in analysis.outcome.layout.factors)
@@ -445,8 +445,8 @@ def _cells(analysis: Analysis) -> Html:
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
-    """A row a cell: levels, n, mean, sd, and of transformed values the mean in the outcome's unit.
-    words: a number as the table has it."""
+    """One row per cell: levels, n, mean, sd, and of transformed values the mean in the outcome's
+    unit. words: a number as the table has it."""
     for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
         yield (
             *map(Verbatim, (cell.levels[f.name] for f in analysis.outcome.layout.factors)),

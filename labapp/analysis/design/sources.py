@@ -54,7 +54,7 @@ class Outcome:
     role : primary, secondary, manipulation check or undeclared.
     layout : its factors.
     frame : columns `participant`, those of the factors and covariates, `position` where there is
-        one, and `value`: a row a participant and cell, before any transform.
+        one, and `value`: one row per participant and cell, before any transform.
     trials : the same by trials, with `stimulus`; None if there are none.
     yes_no : a trial's value is 0 or 1.
     steps : the values are those of a rating.
@@ -401,7 +401,7 @@ def _by_trial(
 
 
 class _Measured:
-    """Items and scores that are analysed beside the factors, one value a participant."""
+    """Items and scores that are analysed beside the factors, one value per participant."""
 
     def __init__(self, counted: Tables, declaration: Declaration) -> None:
         names = () if declaration.design is None else declaration.design.measured
@@ -545,7 +545,7 @@ def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
 
 
 def _tabulate_assignment(counted: Tables) -> pd.DataFrame:
-    """Variables of the assignment with one text or number a participant, the same in all of their
+    """Variables of the assignment with one text or number per participant, the same in all of their
     sessions, as columns."""
     rows = []
     for participant, text in zip(

@@ -29,7 +29,7 @@ Krippendorff, Mathet, Bouvry and Widlöcher, Quality and Quantity 50 (2016). Wha
 stretches counts as well: raters also agree on where nothing is. The length of an atom of time
 enters the figure a little, since gaps have no units of their own; here it is `ATOM_NS`.
 
-A table of ratings from a file of a spreadsheet program: a row a unit, a column a rater.
+A table of ratings from a file of a spreadsheet program: one row per unit, one column per rater.
 """
 
 from __future__ import annotations
@@ -540,7 +540,7 @@ MEASURES: tuple[str, ...] = get_args(TableMeasure)
 UNIT = frozenset({"unit", "units", "item", "id", "subject", "segment"})
 RATER = frozenset({"rater", "raters", "coder", "annotator", "judge"})
 CODE = frozenset({"code", "rating", "value", "category", "label", "score"})
-"""Names of the columns of a table that has a row a rating."""
+"""Names of the columns of a table that has one row per rating."""
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 _LIKE_MISSING = frozenset({"na", "n/a", "nan", "none", "null", ".", "-", "?", "missing", "#n/a"})
 _SAFE = "The file was only read."
@@ -736,7 +736,7 @@ def _counts_rows(header: Sequence[str], lines: Sequence[tuple[int, Sequence[str]
 def _wide(
     path: Path, lines: Sequence[tuple[int, Sequence[str]]]
 ) -> tuple[tuple[str, ...], list[tuple[int, tuple[str, ...]]]]:
-    """A row a unit of a table that has a row a rating."""
+    """One row per unit of a table that has one row per rating."""
     raters = tuple(dict.fromkeys(row[1] for _, row in lines))
     if len(raters) > MOST_RATERS:
         _refuse(

@@ -223,7 +223,7 @@ MISSING = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
-    """A row a unit, a column a rater.
+    """One row per unit, one column per rater.
 
     Attributes
     ----------

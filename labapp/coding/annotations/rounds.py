@@ -133,7 +133,7 @@ def save_draw(study: Path, draw: Draw) -> None:
 
 
 def session_bodies(assignments: Iterable[Assignment]) -> list[dict[str, Any]]:
-    """Assignments as the lines of a draw have them, one a session."""
+    """Assignments as the lines of a draw have them, one per session."""
     bodies: dict[tuple[str, str], dict[str, Any]] = {}
     for entry in assignments:
         empty = {"draw": entry.draw, "session": entry.session, "stretches": []}

@@ -798,7 +798,7 @@ HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
 
 
 def table(rows: Sequence[SessionProgress]) -> Iterator[str]:
-    """The same as text, a line a session."""
+    """The same as text, one line per session."""
     cells = [HEADER, *map(_cells, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
     for row in cells:

@@ -1,4 +1,4 @@
-"""A rater's coding of a session as sheets: one a sound file, or one in session time.
+"""A rater's coding of a session as sheets: one per sound file, or one in session time.
 
 Writing a session's coding as a file of another tool, or as a folder of them.
 """

@@ -109,7 +109,7 @@ class _Words:
 
     Attributes
     ----------
-    text : a line a unit, behind who speaks.
+    text : one line per unit, behind who speaks.
     places : where the words of each unit stand in it, in characters.
     """
 

@@ -146,7 +146,7 @@ class ConceptWhitening(nn.Module):
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("whitener", torch.eye(channels))
         self.register_buffer("rotation", torch.eye(channels))
-        # Of the objective of the rotation, a row a channel.
+        # Of the objective of the rotation, one row per channel.
         self.register_buffer("gradient", torch.zeros(channels, channels))
         # Of training, for learners that rotate after so many.
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))

@@ -62,7 +62,7 @@ def evaluate(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The result as lines to read: a number a line, as computed and on the card."""
+    """The result as lines to read: one number per line, as computed and on the card."""
     computed, stated = _flat(result["computed"]), _flat(result["card"])
     width = max(map(len, computed))
     rows = [

@@ -91,7 +91,7 @@ def of_network(
     network: nn.Sequential, method: Scoring, inputs: Tensor, classes: Sequence[int]
 ) -> Tensor:
     """Scores of every value of the inputs: shape and dtype of `inputs`. `inputs`: float from 0 to
-    1, shape (n, channels, size, size); `classes`: one a picture."""
+    1, shape (n, channels, size, size); `classes`: one per picture."""
     fresh = inputs.detach().clone().requires_grad_()
     target = list(classes)
     match method:

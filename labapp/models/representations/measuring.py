@@ -358,7 +358,7 @@ def load_labelled_encodings(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The result as lines to read: a number a line, as computed, on the card and published."""
+    """The result as lines to read: one number per line, as computed, on the card and published."""
     computed, stated = _flatten_numbers(result["computed"]), _flatten_numbers(result["card"])
     published = {"error": result["published"]}
     for row in (computed, stated):
@@ -384,7 +384,7 @@ def table(result: dict[str, Any]) -> list[str]:
 
 
 def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """What each dial changes, a line a dial."""
+    """What each dial changes, one line per dial."""
     unit = "d(x, x')" if rows[0]["distance"] is not None else "sum of absolute differences"
     width = max(len(result["name"]) for result in rows)
     title = (

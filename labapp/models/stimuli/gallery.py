@@ -47,7 +47,7 @@ def keep(
 
     stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
 
-    Returns what `stimuli.kept` says, one a set; painted birds stand with the first.
+    Returns what `stimuli.kept` says, one per set; painted birds stand with the first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     leftovers.clear(folder, leftovers.DRAFT)

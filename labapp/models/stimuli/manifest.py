@@ -4,7 +4,7 @@ A stimulus set is what one method's explanations look like on many photos: the p
 sets of which a participant sees one, and with each its explanation. `labapp stimuli schema` prints
 these models as a JSON Schema.
 
-Three kinds of explanation (paper 003, section 3): `heatmaps`, one a class, on one scale for all
+Three kinds of explanation (paper 003, section 3): `heatmaps`, one per class, on one scale for all
 classes of a photo (GradCAM, BagNet); `prototypes`, rows that compare a region of the photo with a
 part of a training photo (ProtoPNet); `path`, such rows as the steps of a decision tree (ProtoTree).
 And one that shows parts of the photo itself (paper 004, section 3.4): `scores`, a number for every
@@ -75,7 +75,7 @@ Every = Annotated[tuple[T, ...], FailFast()]
 Matrix = Every[Every[Share]]
 """Of pairs of concepts, a row for the concept whose code it is."""
 Logits = Every[float]
-"""What a model makes of a photo before any softmax, one number a class."""
+"""What a model makes of a photo before any softmax, one number per class."""
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Box = tuple[Share, Share, Share, Share]
 """Left, top, right and bottom, as shares of the picture's width and height."""
@@ -150,7 +150,7 @@ class Classifier(Strict):
     sha256 : the hash of the file.
     size : width and height of the pictures that it takes, in pixels.
     channels : 1 for grey, 3 for red, green and blue.
-    mean : subtracted from levels 0 to 1, one or one a channel.
+    mean : subtracted from levels 0 to 1, one or one per channel.
     std : by which they are divided then.
     pictures : how many it was tried on; `method` has its accuracy on them.
     """
@@ -245,7 +245,7 @@ class MaskedOutput(Strict):
     percent : of the pixels that are shown.
     fill : what masked pixels are.
     sign : whether pixels are ranked by their score, or by its size.
-    logits : one an option, before any softmax.
+    logits : one per option, before any softmax.
     """
 
     method: Id
@@ -361,13 +361,13 @@ class Photo(Strict):
     truth : its class.
     prediction : the class for which the model takes it.
     options : the classes to choose from, in the order they are shown.
-    heatmaps : one an option, in the same order.
+    heatmaps : one per option, in the same order.
     rows : for `prototypes` the rows of the predicted class, or of all options, most similar first;
         for `path` the steps from the root.
     final : the last two decisions of a path, where they are left to the participant.
     first_wrong : the first step after which the true class can no longer be reached, from 1; none
         if there is none.
-    logits : one an option, before any softmax.
+    logits : one per option, before any softmax.
     strengths : how much each heatmap shows, as someone who follows the heatmaps would read them
         (GradCAM: its peak; BagNet: its sum).
     facts : what else is known, for tables.

@@ -279,7 +279,7 @@ _STAGE = ["participant", "model", "session", "stage"]
 
 
 def change(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure | None:
-    """A panel a metric, in it the mean change with its standard error by model; None if stages
+    """One panel per metric, in it the mean change with its standard error by model; None if stages
     are too short. blocks: of one study and task."""
     shown = []
     for block in blocks:
@@ -451,7 +451,7 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
 
 
 def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFigure | None:
-    """A row of panels a group, a panel a model, in it a dot a dial; None if no question was
+    """A row of panels a group, one panel per model, in it a dot a dial; None if no question was
     answered."""
     shown = []
     for group in groups:
@@ -635,8 +635,8 @@ BESIDE = 0.13
 
 
 def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure:
-    """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
-    task."""
+    """One panel per rating, in it one bar per model with the standard deviation. blocks: of one
+    study and task."""
     layout = layout_of(blocks, most=4)
     figure, panels = lay_out_blocks(blocks, [1.4] * len(blocks), layout)
     ends = _ends(blocks)

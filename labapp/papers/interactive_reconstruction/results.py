@@ -74,13 +74,12 @@ class StudyGroup:
     it names them (AE, VAE, IG, TC, SS, GT), else by id. within: participants saw several models, so
     that tests are paired; else each participant met one. first_only: so many met another one too,
     and count with their first.
-    values: one row a participant and model; columns participant, session, model, stage, one column
-    a metric in the metric's unit (NaN if missing).
-    trials: the questions of these stages that count, as in the table of trials. simulated: so many
-    of the participants are programs. follows: the study declares the paper's analysis, so that its
-    tests are made; else values are told and drawn alone. repeats: the study of the paper that is
-    repeated, by the paper's name; empty for none. missing: what the study declares of what is
-    missing.
+    values: one row per participant and model; columns participant, session, model, stage, one
+    column per metric in the metric's unit (NaN if missing). trials: the questions of these stages
+    that count, as in the table of trials. simulated: so many of the participants are programs.
+    follows: the study declares the paper's analysis, so that its tests are made; else values are
+    told and drawn alone. repeats: the study of the paper that is repeated, by the paper's name;
+    empty for none. missing: what the study declares of what is missing.
     """
 
     study: str
@@ -581,7 +580,7 @@ def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.D
 
 
 def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """The stages with a column a score that a questionnaire gave them; NaN if none did."""
+    """The stages with one column per score that a questionnaire gave them; NaN if none did."""
     named = [metric.column for metric in SCORE_METRICS]
     asked = scores[scores["about"].notna()][[*_WHO, "about", "instrument", "score", "value"]]
     asked = asked.rename(columns={"about": "stage"})
@@ -595,9 +594,9 @@ def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
-    """One row a participant and model, in the metrics' units; metrics without a value are left out.
-    A participant who had a model in several stages has the mean of them, and their names with ;
-    between them."""
+    """One row per participant and model, in the metrics' units; metrics without a value are left
+    out. A participant who had a model in several stages has the mean of them, and their names with
+    ; between them."""
     columns = {
         metric.column: stages[metric.column].astype("float64") * metric.factor
         for metric in metrics

@@ -112,7 +112,7 @@ def about_models(models: Iterable[str]) -> Iterator[Html]:
 
 
 def overview(results: Sequence[GroupResults]) -> Iterator[Html]:
-    """Table 2: a row a model of the reconstruction task; found: of one study."""
+    """Table 2: one row per model of the reconstruction task; found: of one study."""
     groups = [result for result in results if result.group.task == RECONSTRUCTION]
     if not groups:
         return

@@ -14,8 +14,8 @@ what a crash left of one.
 Who withdrew from a study: `withdrawn.jsonl`, beside its session folders.
 
 A finished journal is not written to, and a deleted one is no more, so that a withdrawal is kept
-here: a line a session, which keeps the participant's label taken. Who withdrew has withdrawn with
-all sessions, whichever of them the lines name (`of_person`). A folder whose name begins with
+here: one line per session, which keeps the participant's label taken. Who withdrew has withdrawn
+with all sessions, whichever of them the lines name (`of_person`). A folder whose name begins with
 `.withdrawn-` is one whose deletion was interrupted; it counts as withdrawn too.
 
 A damaged line forgets nobody: where it still names a session, that session counts as withdrawn,

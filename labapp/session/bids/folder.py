@@ -265,7 +265,7 @@ class Table:
     rows: Sequence[Mapping[str, Any]]
 
     def text(self) -> str:
-        """The file: a header line and a line a row."""
+        """The file: a header line and one line per row."""
         names = [column.name for column in self.columns]
         lines = ["\t".join(map(bids_name, names))]
         lines += [

@@ -394,7 +394,7 @@ def by_participant(lines: Sequence[Mapping[str, object]]) -> dict[str, list[Mapp
 
 
 def participants(lines: Sequence[Mapping[str, object]]) -> Table:
-    """A row a participant, by their labels."""
+    """One row per participant, by their labels."""
     declared = [str(line["declared"]) for line in lines]
     factors = [column.name for column in between_columns(declared)]
     states = {person.participant: person.state for person in people_of([*map(_row, lines)])}

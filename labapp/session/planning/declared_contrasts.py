@@ -449,7 +449,7 @@ def _n(n: int | None) -> str:
 
 
 def rows(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
-    """A row a contrast and number of participants, up to where all powers are 1."""
+    """One row per contrast and number of participants, up to where all powers are 1."""
     made: list[dict[str, object]] = []
     for each in powers:
         for n, difference, careful, equal in zip(
@@ -471,7 +471,7 @@ def rows(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
 
 
 def summary(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
-    """A row a contrast and goal, for programs."""
+    """One row per contrast and goal, for programs."""
     return [
         {
             "outcome": each.outcome,

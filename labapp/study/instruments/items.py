@@ -107,7 +107,7 @@ def _picture_alone(value: Any) -> Any:
 
 
 def _file_names(value: Any) -> list[str]:
-    """The names of the file of a picture, sound or video: one, or one a language."""
+    """The names of the file of a picture, sound or video: one, or one per language."""
     file = value.get("file") if isinstance(value, Mapping) else getattr(value, "file", None)
     names = file.values() if isinstance(file, Mapping) else (file,)
     return [name for name in names if isinstance(name, str)]

@@ -156,8 +156,8 @@ class TaskRows:
 
 @dataclass(frozen=True, eq=False)
 class TaskFiles:
-    """What a bundle has of one task: `_beh.tsv`, a row a trial, and `_events.tsv`, a row a thing
-    that happened.
+    """What a bundle has of one task: `_beh.tsv`, one row per trial, and `_events.tsv`, one row per
+    thing that happened.
 
     Attributes
     ----------

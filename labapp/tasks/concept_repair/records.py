@@ -611,7 +611,7 @@ CONCEPT_GRIDS = of(
     nothing=lambda row: row.grid.nothing if row.grid.complete else None,
     deviation=lambda row: row.part.repaired.deviation(*row.pair),
 )
-"""A row a pair of different concepts."""
+"""One row per pair of different concepts."""
 
 CONCEPT_MODELS = of(
     Scored,

@@ -1,6 +1,6 @@
 """What of a study may be compared: by codebook, tier and round, the marks of each rater.
 
-Codes and values of units as tables of ratings: a row a unit, a column a rater.
+Codes and values of units as tables of ratings: one row per unit, one column per rater.
 """
 
 from __future__ import annotations

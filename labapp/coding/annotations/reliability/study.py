@@ -247,7 +247,8 @@ def figure_rows(results: Iterable[TierResults]) -> Iterator[Row]:
 
 
 def confusion_rows(results: Iterable[TierResults]) -> Iterator[Row]:
-    """A row a pair of codes that two raters gave the same units, of tiers with one code a unit."""
+    """One row per pair of codes that two raters gave the same units, of tiers with one code a
+    unit."""
     for tier in results:
         table = tier.units
         if table is None or not tier.tier.tier.exclusive:
@@ -269,8 +270,8 @@ def confusion_rows(results: Iterable[TierResults]) -> Iterator[Row]:
 
 
 def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
-    """A row a unit, or a stretch of time, to which raters gave different codes; onset and offset in
-    seconds of session time."""
+    """One row per unit, or a stretch of time, to which raters gave different codes; onset and
+    offset in seconds of session time."""
     for tier in results:
         if tier.units is not None:
             for row in tier.units.rows:

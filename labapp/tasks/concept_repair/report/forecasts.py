@@ -175,9 +175,9 @@ class Forecasts:
 
     Attributes
     ----------
-    people : a row a participant and model: `person`, `block` and `at` (numbers from 0), the counts
-        `n_TYPE`, `moved_TYPE`, `right_TYPE` of each type, and the outcomes of `UNITS`.
-    models : a row a model, in the order of `at`: `name`, and the measures that its set tells.
+    people : one row per participant and model: `person`, `block` and `at` (numbers from 0), the
+        counts `n_TYPE`, `moved_TYPE`, `right_TYPE` of each type, and the outcomes of `UNITS`.
+    models : one row per model, in the order of `at`: `name`, and the measures that its set tells.
     declared : the hypotheses of the study that tests here can test, in their order.
     """
 
