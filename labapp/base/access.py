@@ -70,8 +70,8 @@ def restrict() -> None:
 
 @contextmanager
 def usual_rights() -> Iterator[None]:
-    """Let this process, and those that it starts, make files with the rights that other programs of
-    this user give them. For what holds nobody's data and is for others too, such as packages."""
+    """Make this process, and those that it starts, create files with the user's usual permissions.
+    For what holds nobody's data and is for others too, such as packages."""
     ours = os.umask(_usual) if _POSIX and _usual is not None else None
     try:
         yield

@@ -227,7 +227,7 @@ class HomeController(QObject):
         return mistakes.show_errors(self.view.show_error, tr("home.unchecked"))
 
     def close(self) -> None:
-        """The person closed the home: the program ends."""
+        """The person closed the home window, so the program ends."""
         for timer in (self._first, self._warming, self._slow):
             timer.stop()
         self.microphone.rest()

@@ -410,8 +410,8 @@ class Player:
             return self._playing
 
     def heard_ns(self) -> int:
-        """What is heard now; after a seek its aim until that is heard. While it plays it goes
-        forward alone, but for the jump of a loop."""
+        """The position that is heard now; after a seek, the target position until the sound from
+        there is heard. While it plays it goes forward alone, but for the jump of a loop."""
         with self._lock:
             now_ns = time.perf_counter_ns()
             self._watch(now_ns)

@@ -111,8 +111,8 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
 
     @abstractmethod
     def answer(self, question: Q, command: Command) -> Sequence[Payload]:
-        """What a command leads to while a question is on the screen; nothing if it is not possible
-        now."""
+        """The events that a command causes while a question is on the screen; none if it is not
+        possible now."""
 
     @abstractmethod
     def after(self, question: Q, payload: Payload) -> Q:
@@ -120,10 +120,11 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
 
     @abstractmethod
     def answered(self, question: Q) -> bool:
-        """Whether *Next* leads on."""
+        """Whether *Next* can be clicked."""
 
     def right(self, question: Q) -> bool | None:
-        """Whether the answer to a question is right; None without one, or where none is."""
+        """Whether the answer to a question is right; None if there is no answer, or no answer is
+        right."""
         return None
 
     def rights(self, state: S) -> Sequence[bool]:
