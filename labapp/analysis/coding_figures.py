@@ -174,7 +174,7 @@ def _order_codes(rows: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _titles(rows: pd.DataFrame, codes: Sequence[tuple[str, str]]) -> list[str]:
-    """What codes are called; with their tiers where there are several.
+    """What codes are called; with their tiers if there are several.
 
     rows: of a table of marks or counts.
     """

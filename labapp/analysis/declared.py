@@ -73,7 +73,7 @@ def factor_column(factor: str) -> str:
 
 
 class Declaration(Declared):
-    """What a study declares, as its sessions have it; the defaults where it says nothing.
+    """What a study declares, as its sessions have it; the defaults if it says nothing.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ def find_rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.Da
 
 
 def _with_ends(counted: Tables) -> pd.DataFrame:
-    """The items that are answered with a number; where one has no lowest or highest number, with
+    """The items that are answered with a number; if one has no lowest or highest number, with
     that of the answers."""
     answers = counted.answers[counted.answers["submitted"] & counted.answers["value"].notna()]
     given = answers.groupby(["instrument", "item"])["value"].agg(["min", "max"]).reset_index()
@@ -289,7 +289,7 @@ def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
 
 
 def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
-    """What was answered to each item and about what, where the numbers are many."""
+    """What was answered to each item and about what, if the numbers are many."""
     slid = answers["touched"].notna().any()
     rows = []
     for item in records(items):
@@ -435,7 +435,7 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
 
 
 def show_unknown(answers: pd.DataFrame) -> Iterator[Html]:
-    """How often participants answered that they do not know, of the items where somebody did."""
+    """How often participants answered that they do not know, of the items if somebody did."""
     rows = []
     for (instrument, item), some in answers.groupby(["instrument", "item"], sort=False):
         if unknown := int(some["dont_know"].fillna(value=False).sum()):
@@ -560,7 +560,7 @@ def score_table(scores: pd.DataFrame) -> Html:
 
 
 def _values(scores: pd.DataFrame) -> NDArray[np.float64]:
-    """One value per participant: where a model had several stages, their mean."""
+    """One value per participant: if a model had several stages, their mean."""
     one_each = scores.groupby(["participant", "session"])["value"].mean()
     return one_each.to_numpy(dtype=float)
 

@@ -134,7 +134,7 @@ def within(spans: Iterable[tuple[int, int]], from_ns: int, until_ns: int) -> boo
 def sum_stalls(
     stalls: Iterable[ProgramStalled], attempts: Iterable[Attempt], last_ns: int
 ) -> Mapping[Key, float]:
-    """By attempt how long that lasted within it, in s, where it did; one without an end lasts to
+    """By attempt how long that lasted within it, in s, if it did; one without an end lasts to
     that of the session, at last_ns."""
     seconds: dict[Key, float] = {}
     for stall, attempt in product(stalls, attempts):

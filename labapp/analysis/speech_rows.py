@@ -196,7 +196,7 @@ class SessionSpeech:
     @property
     def completed_codes(self) -> tuple[str, ...]:
         """The ids of the codes by which somebody finished coding the session: all those of the
-        codebooks of people who did, or, where no person coded, of the one of a program."""
+        codebooks of people who did, or, if no person coded, of the one of a program."""
         books: set[str] = set()
         for rater in self.annotations.raters.values():
             rounds = [
@@ -229,7 +229,7 @@ class TrialTrace:
     alignments: list[float] = field(default_factory=list)
 
     def alignment(self, t_ns: int) -> float | None:
-        """The one on the screen at a session time; the last one where the trial is over."""
+        """The one on the screen at a session time; the last one if the trial is over."""
         at = bisect_right(self.compared_ns, t_ns)
         return self.alignments[at - 1] if at else None
 

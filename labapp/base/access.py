@@ -82,7 +82,7 @@ def usual_rights() -> Iterator[None]:
 
 def own_folder(path: Path, *, exist_ok: bool = True) -> None:
     """Make a folder for people's data, with the folders above it. One that is there is left as it
-    is, where that is allowed. Raises OSError, UsageError."""
+    is, if that is allowed. Raises OSError, UsageError."""
     if exist_ok and path.is_dir():
         return
     if path.parent.is_file():  # else it would be told of the folder that it exists

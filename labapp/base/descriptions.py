@@ -74,5 +74,5 @@ def _read_attributes(docstring: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentence(text: str) -> str:
-    """With a capital, where it begins with a word."""
+    """With a capital, if it begins with a word."""
     return text[:1].upper() + text[1:]

@@ -46,7 +46,7 @@ def completion(shell: str) -> None:
 
 
 def prepare() -> None:
-    """Make ready to answer where a shell asks."""
+    """Make ready to answer if a shell asks."""
     if VARIABLE in os.environ:
         answering: Any = import_module("typer.completion")
         answering.completion_init()

@@ -48,7 +48,7 @@ Blind = Annotated[
 
 @contextmanager
 def progress_bar(what: str = "") -> Iterator[Callable[[float | None, str], None]]:
-    """A bar with an estimate on the standard error, where somebody sees it move; a function of the
+    """A bar with an estimate on the standard error, if somebody sees it move; a function of the
     share that is done (0..1, None if nobody knows) and what is being done.
 
     It appears when that is first called: what cannot be begun is refused without one. Where a

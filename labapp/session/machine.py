@@ -332,7 +332,7 @@ class SessionMachine:
     def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first.
 
-        A participant cannot take a skip back where the study is shown as it was published, nor
+        A participant cannot take a skip back if the study is shown as it was published, nor
         where reaction times are measured, which a cover would change.
         """
         events = self.tasks[state.index].decide(state.part_state, command, now_ns)
@@ -410,7 +410,7 @@ class SessionMachine:
 
     def _reach_quotas(self, state: SessionState) -> Decision:
         """What the session says of quotas that the participant falls under by now. The moderator
-        reads of one that is full; where the study says so, the session ends for it."""
+        reads of one that is full; if the study says so, the session ends for it."""
         met = find_met(self.quotas, {**self.variables, **state.answers})
         reached = [name for name in met if name not in state.met]
         events = [UnstampedEvent(QuotaMet(name, name in state.full)) for name in reached]

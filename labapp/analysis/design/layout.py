@@ -118,7 +118,7 @@ class Wide:
 
     @property
     def size(self) -> float:
-        """The largest of the values; 1 where all are 0."""
+        """The largest of the values; 1 if all are 0."""
         return float(np.nanmax(np.abs(self.values))) or 1.0
 
     @property
@@ -268,7 +268,7 @@ def kron(first: Floats, other: Floats) -> Floats:
 
 def fixed_effects(rows: pd.DataFrame, layout: Layout) -> tuple[Columns, Whole, bool] | None:
     """The design of usable rows, the numbers of their levels, and whether it has interactions: they
-    are left out where a combination of levels has no row. None if even then the factors cannot
+    are left out if a combination of levels has no row. None if even then the factors cannot
     be told apart. Covariates are less their means over participants."""
     codes = np.column_stack(
         [np.zeros((len(rows), 0), np.intp)] + [codes_of(rows, factor) for factor in layout.factors]

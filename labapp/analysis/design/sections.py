@@ -194,7 +194,7 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
 
 
 def _in_short(unit: str) -> str:
-    """What a column of means has, with their unit where they have one."""
+    """What a column of means has, with their unit if they have one."""
     words = in_words(unit)
     known = words["unit"]
     if isinstance(scale := words["scale"], tuple):
@@ -625,7 +625,7 @@ TITLES = {
     PERMUTED: "Permutation test, t",
     ALIGNED: "ART ANOVA (aligned ranks), F",
 }
-"""What tests are called on pages, where that is not their name in the tables."""
+"""What tests are called on pages, if that is not their name in the tables."""
 
 
 def _further(tests: list[Statistic]) -> Html:
@@ -777,7 +777,7 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
 
 
 def _in_unit(analysis: Analysis) -> str:
-    """An outcome, with the unit of differences where that is not its own."""
+    """An outcome, with the unit of differences if that is not its own."""
     name = analysis.outcome.label
     return Verbatim(f"{name} ({analysis.unit})") if analysis.transform else name
 

@@ -97,7 +97,7 @@ class WithdrawnSession:
 def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | WithdrawnSession:
     """Read, check and fold one session.
 
-    withdrawn: also where the participant withdrew and let the data be kept; it does not count.
+    withdrawn: also if the participant withdrew and let the data be kept; it does not count.
     Raises RecordError when it cannot be read, was changed or damaged after it was written, or its
     data are to be deleted.
     """

@@ -185,7 +185,7 @@ class CohenKappa:
     ----------
     weights : what a disagreement counts: `none` as much as any other, `linear` the distance of the
         two values, `quadratic` its square.
-    scale : the values of the categories, for weights; their positions where it is empty.
+    scale : the values of the categories, for weights; their positions if it is empty.
     """
 
     weights: Weights = "none"
@@ -261,7 +261,7 @@ class FleissKappa:
 @dataclass(frozen=True, slots=True)
 class GwetAC1:
     """Of any number of raters, ratings may be missing. By chance raters are thought to agree on
-    units that are hard to code, so that it does not fall where one code is rare."""
+    units that are hard to code, so that it does not fall if one code is rare."""
 
     name: str = "Gwet's AC1"
     level: str = "nominal"
@@ -665,7 +665,7 @@ def read_table(path: Path) -> RatingTable:
     line names the columns. Wide, the first column is the unit, each other one a rater, an empty
     cell a missing rating; long, the columns are called unit, rater and code (or rating, value,
     category, label). A nameless first column that counts the rows, as pandas writes it, is left out
-    where the next column is the unit. Raises AgreementError: the file cannot be read or is no such
+    if the next column is the unit. Raises AgreementError: the file cannot be read or is no such
     table: it is empty, has rows of different lengths, fewer than two raters, a rater or a unit
     twice, or no unit.
     """

@@ -227,7 +227,7 @@ class Ratings:
 
     Attributes
     ----------
-    codes : positions in `categories`, shape (n_units, n_raters); `MISSING` where a rater gave
+    codes : positions in `categories`, shape (n_units, n_raters); `MISSING` if a rater gave
         nothing.
     categories : tuple
         Everything that may be given, in the order of the scale. Numbers, texts, or sets of codes.

@@ -181,7 +181,7 @@ def make_pack(
     out: Path,
     round: Round = "independent",  # noqa: A002 - the field's name
 ) -> PackReport:
-    """Write a pack of what a rater is assigned to. out: the archive to write; `.zip` is added where
+    """Write a pack of what a rater is assigned to. out: the archive to write; `.zip` is added if
     it is missing. Raises AnnotationError if the rater is assigned to nothing, there is no codebook,
     there is something at that place, or it cannot be written."""
     study = study.absolute()

@@ -97,13 +97,13 @@ def annotations_of(
 ) -> SessionAnnotations:
     """Everything that was said about a session after its end, as far as it may be shown.
 
-    Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
+    Redacted words, and remarks on marks in redacted stretches, are left out; all texts are if
     the participant did not agree that what was said is written down.
 
     Parameters
     ----------
     record : a session folder or a bundle.
-    events : its journal, where that was read already.
+    events : its journal, if that was read already.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def open_marks(
     codebook : by which they are given; this version is kept in the study.
     blind : what the rater is not shown, see `labapp.coding.annotations.model.Blinding`.
     machine : whether no person gives them.
-    record : the session, where it was opened before.
+    record : the session, if it was opened before.
 
     Raises
     ------
@@ -388,7 +388,7 @@ def _open_finished(session: Path, record: Record | None) -> Record:
 
 
 def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str]) -> None:
-    """Fold a file of a session's annotations, where there is one."""
+    """Fold a file of a session's annotations, if there is one."""
     if not tree.has(name):
         return
     place = f"{ANNOTATIONS} of {record.name}: {name}"
@@ -633,7 +633,7 @@ def difference(
 ) -> str:
     """Why a file does not belong to a session, in words; empty if it does. A session that was
     continued since is the same: the events it had are there. stored: what the file says of it, see
-    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; where it is left
+    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; if it is left
     out, sound is not compared."""
     journal = stored.get("journal")
     if not any(row.hash == journal for row in reversed(record.rows)):
@@ -705,7 +705,7 @@ class SessionProgress:
     Attributes
     ----------
     speakers_said : bool
-        Whether somebody said who speaks; where not, all units count as the participant's.
+        Whether somebody said who speaks; if not, all units count as the participant's.
     texts, reviewed : how many units have a text, and one that a person has read against the sound.
     second : whether more than one of them is done with coding that counts, training left out.
     problem : why nothing is known, in words; empty if it is.

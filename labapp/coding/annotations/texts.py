@@ -132,7 +132,7 @@ class TextsFile(EditedFile):
         self, texts: Iterable[Text], source: Mapping[str, Any] | None = None
     ) -> tuple[Text, ...]:
         """Write texts as one change. source: the file of another tool that they came from. Raises
-        AnnotationError, also where the participant did not agree that what was said is written
+        AnnotationError, also if the participant did not agree that what was said is written
         down."""
         if not self.allowed:
             raise AnnotationError(Message("text_not_agreed"), todo=Message("text_not_agreed_todo"))
@@ -145,7 +145,7 @@ class TextsFile(EditedFile):
         return written
 
     def note_recogniser(self, facts: Mapping[str, Any]) -> None:
-        """Write down which program writes the texts that follow, where that is not said yet.
+        """Write down which program writes the texts that follow, if that is not said yet.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class TextsFile(EditedFile):
         self._do([(REDACTED, body_of(redaction))], [inverse])
 
     def restore_redactions(self) -> None:
-        """Write down again which stretches are redacted, where the file lost it. Raises
+        """Write down again which stretches are redacted, if the file lost it. Raises
         AnnotationError."""
         known = self._texts.redactions
         for redaction in self._texts.anchored:

@@ -89,7 +89,7 @@ class UnitsFold:
             raise ValueError("it was written by a newer version of labapp")
 
     def take(self, units: Sequence[Unit], by: str) -> None:
-        """Take in units that no file has, frozen where there are any: a simulation's."""
+        """Take in units that no file has, frozen if there are any: a simulation's."""
         if units:
             self.units = {unit.id: unit for unit in units}
             self.frozen, self.by = True, by
@@ -265,7 +265,7 @@ class UnitsFile(EditedFile):
         self, what: str, removed: Sequence[str], put: Sequence[Unit], reason: str
     ) -> tuple[Entry, Entry]:
         """The line that proposes a change of frozen units, and the one that takes it back. Raises
-        AnnotationError where it cannot be."""
+        AnnotationError if it cannot be."""
         self._check(removed, put)
         proposal = Proposal(new_id(), what, tuple(removed), tuple(put), self.by, reason)
         taken_back = {"id": proposal.id, "accepted": False, "by": self.by}

@@ -2,7 +2,7 @@
 
 What of a file is here already, what differs, and what is new.
 
-Things meet by their ids where the file's stamp says that they went out from here, else by what they
+Things meet by their ids if the file's stamp says that they went out from here, else by what they
 are and when: to the file's precision. A three-way comparison tells what was changed in the other
 tool from what was changed here since: the latter stays.
 
@@ -514,7 +514,7 @@ class UnitsIn:
             self._new(utterance, clock, set())
 
     def keep_words(self, annotations: Iterable[Annotation], clock: FileClock) -> None:
-        """Take the words beside codes for those of their units, where these have none."""
+        """Take the words beside codes for those of their units, if these have none."""
         for annotation in annotations:
             own_id = self.unit_at(annotation.t0_ns, annotation.t1_ns) or ""
             spoken, words = self._spoken.get(own_id, set()), digest(annotation.text)

@@ -30,7 +30,7 @@ _SHORTEST = 1.1
 """Seconds that whisper.cpp wants at least."""
 _REST_S = 0.35
 """Seconds behind what was heard in which Whisper is not asked again: a pause, and the sound that is
-heard with every stretch. It makes thanks of them, above all where it expects words."""
+heard with every stretch. It makes thanks of them, above all if it expects words."""
 _MOST_TOKENS, _MOST_TOKENS_S = 16, 12
 """Whisper writes no more than this for a sound, and for each second of it: nobody speaks so fast,
 but what repeats itself does."""

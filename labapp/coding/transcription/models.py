@@ -1,6 +1,6 @@
 """What speech models there are: by what lies at a path, which engine runs it, and what is missing.
 
-Nothing is ever fetched. An engine is a library that labapp runs where it is installed; a model is a
+Nothing is ever fetched. An engine is a library that labapp runs if it is installed; a model is a
 file or a folder that somebody brought here.
 """
 
@@ -95,7 +95,7 @@ ENGINES: Mapping[str, Engine] = {
 WHICH = Message("speech_which")
 
 SMALLEST = "whispercpp"
-"""The engine to install where there is none."""
+"""The engine to install if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class SpeechModel:
 def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     """The speech model at a path, for an engine of that name; `auto`: for whichever it is.
 
-    Raises UsageError for an unknown engine; TranscriptionError where there is no model, it is one
+    Raises UsageError for an unknown engine; TranscriptionError if there is no model, it is one
     of another engine, or that engine is not installed.
     """
     if engine != "auto" and engine not in ENGINES:

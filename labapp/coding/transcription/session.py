@@ -148,7 +148,7 @@ def transcribe_session(
     Parameters
     ----------
     open_recogniser : gives the recogniser; called only where something is to be heard.
-    language : what is spoken; that of the session's texts where it is empty.
+    language : what is spoken; that of the session's texts if it is empty.
     again : whether to replace texts that a recogniser wrote and nobody has read.
     patience_s : how long to wait, in s, for another program that has the text open.
 
@@ -224,7 +224,7 @@ class _SharedTexts:
             self.texts, self.redactions = file.texts, file.redactions
 
     def put(self, text: Text, waiting: Callable[[Text | None], bool]) -> bool:
-        """Write a text where it is still waited for; says whether it was. Raises
+        """Write a text if it is still waited for; says whether it was. Raises
         AnnotationError."""
         with self._open_texts() as file:
             self.texts = file.texts

@@ -343,7 +343,7 @@ class _Sound:
 
 
 class _Film:
-    """An MP4 that ordinary players show: H.264 where it can be written here, and AAC."""
+    """An MP4 that ordinary players show: H.264 if it can be written here, and AAC."""
 
     def __init__(self, path: Path, cuts: Sequence[Cut], sources: dict[Path, _Source]) -> None:
         import av

@@ -158,7 +158,7 @@ class ConceptLearner(ABC):
 
     def epoch(self, rows: TrainingRows, draws: np.random.Generator) -> Int64:
         """The numbers of the rows of an epoch, in the order in which they are learned: int64, shape
-        (n,); or (n, 2) where a step takes pairs. Always as many."""
+        (n,); or (n, 2) if a step takes pairs. Always as many."""
         return draws.permutation(len(rows))
 
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:

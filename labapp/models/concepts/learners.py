@@ -5,7 +5,7 @@ Whitening is done by Newton's iteration on the covariance of a batch, over rows 
 et al. 2019). The rotation is not learned by gradient descent but now and then from examples of each
 concept, along a curve of rotations that Cayley's transform gives (Wen and Yin 2013).
 
-Five iterations, as released, do not whiten many channels wholly: where the variance is spread over
+Five iterations, as released, do not whiten many channels wholly: if the variance is spread over
 64 of them alike, theirs comes out as 0.58; of 3 channels, as 1.00.
 
 CBM and CBM-Logits: concept bottleneck models, trained jointly (Koh et al. 2020; paper 001, A.6).
@@ -96,7 +96,7 @@ def step_rotation(rotation: Float64, gradient: Float64) -> Float64:
     """A rotation (c, c) after a step that lowers the sum of its product with the gradient (c, c).
 
     The step is of a length that meets Wolfe's conditions, searched by bisection from `FIRST_STEP`;
-    where none is found after `HALVINGS`, the last one is taken.
+    if none is found after `HALVINGS`, the last one is taken.
     """
     skew = gradient @ rotation.T - rotation @ gradient.T
     slope = -0.5 * float(np.square(skew).sum())

@@ -8,7 +8,7 @@ What a card says of a concept model: how often it is right, how pure its codes a
 interventions do (paper 001, 4.1 and Figure 5).
 
 A concept that is set off or on gets the model's value for that in place of its code: 0 or 1 where
-codes are probabilities, the 5th or 95th percentile of the training codes where they are logits.
+codes are probabilities, the 5th or 95th percentile of the training codes if they are logits.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def train(
     size, seed : others than the recipe's, which the id of the package then names.
     out : where `<id>/` is written, and checkpoints under `.training/<id>/` meanwhile; the user's
         models folder by default.
-    data_folder : of the official files, where the recipe learns from them.
+    data_folder : of the official files, if the recipe learns from them.
     resume : go on from a checkpoint of the same recipe; otherwise start afresh.
     progress : called about five times a second and at the end of each phase. What it raises ends
         the run, which can then be resumed.

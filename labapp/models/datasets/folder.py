@@ -96,7 +96,7 @@ def read(
 ) -> Folder:
     """The pictures in the folders of a folder, divided.
 
-    A picture is cut to a square about its middle, made grey where `channels` is 1, and brought to
+    A picture is cut to a square about its middle, made grey if `channels` is 1, and brought to
     `size` pixels by averaging areas. Crop pictures to what matters beforehand.
 
     Parameters

@@ -37,7 +37,7 @@ OVERSAMPLING = 2
 
 def paint(shapes: Sequence[Shape], ground: Gradient, size: int) -> Float32:
     """The shapes one over the other on a ground: float32 0 to 1, shape (3, size, size). Raises
-    ValueError where `size` is not positive."""
+    ValueError if `size` is not positive."""
     from PySide6.QtCore import QPointF, Qt
     from PySide6.QtGui import QBrush, QLinearGradient, QPainter
 

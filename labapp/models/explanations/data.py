@@ -97,7 +97,7 @@ class FolderData(Part):
     folder : its path, from where the recipe lies; cards keep its name alone.
     classes : the ones to learn, in order; by default all there are.
     channels : 1 for grey, 3 for colour.
-    group_by : `prefix` where the name of a file up to its first `_` says whose picture it is: then
+    group_by : `prefix` if the name of a file up to its first `_` says whose picture it is: then
         nobody is in two parts.
     sha256 : of the pictures; others are refused. A card has it, and the classes.
     """

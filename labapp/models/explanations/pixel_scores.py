@@ -12,7 +12,7 @@ captum computes them. What it does (0.9), as far as it matters here:
 * `LRP` forgets the rules of the layers after each call, and would go on with its own: they are set
   anew for each. It gives the network its weights back in another order of memory, by which later
   sums are rounded otherwise: it gets a copy. It propagates a share of 1 and multiplies by the score
-  in the end, so that what comes out adds up to the score where nothing is absorbed, although its
+  in the end, so that what comes out adds up to the score if nothing is absorbed, although its
   documentation still says that the sum is 1. A ReLU passes relevance on; a pooling gives all to the
   pixel it took.
 * Its rule for alpha 1, beta 0 is right where inputs are not negative, as here behind every ReLU and

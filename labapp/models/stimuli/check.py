@@ -237,7 +237,7 @@ def find_reserved_pictures(pairs: Sequence[ReferencePair]) -> frozenset[str]:
 
 def _nearest(photos: Sequence[Photo], place: int) -> list[ReferencePair]:
     """Of a concept the pairs that differ in the fewest others: two sets of concepts, as the bits of
-    numbers, differ where one of both has a bit."""
+    numbers, differ if one of both has a bit."""
     bits = [
         (sum(1 << at for at, has in enumerate(photo.concepts) if has and at != place), photo)
         for photo in photos

@@ -103,7 +103,7 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
 
 
 def _bird_bytes(ref: str) -> bytes:
-    """A painted bird as a JPEG file, from the cache where it is there."""
+    """A painted bird as a JPEG file, from the cache if it is there."""
     path = _bird_folder() / f"{ref.replace(':', '-')}.jpg"
     try:
         return reading.content(path)

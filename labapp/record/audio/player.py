@@ -199,7 +199,7 @@ class SampleQueue:
             self._breaks = True
 
     def take(self, frames: int) -> tuple[array[int], list[tuple[int, int, int]]]:
-        """So many samples, silence where there are too few, and where in them which are: place,
+        """So many samples, silence if there are too few, and where in them which are: place,
         number of the first, count. Without any: the number after the last one taken."""
         out = array("h", bytes(_WIDTH * frames))
         pieces: list[tuple[int, int, int]] = []
@@ -432,7 +432,7 @@ class Player:
         self._open()
 
     def try_again(self) -> None:
-        """Look for the loudspeaker again, where none is open."""
+        """Look for the loudspeaker again, if none is open."""
         self._open()
 
     def pause(self) -> None:

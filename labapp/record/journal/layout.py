@@ -63,7 +63,7 @@ BUNDLE_VERSION = 1
 FLAC_BUNDLE_VERSION = 2
 """Of a bundle with sound as FLAC, which earlier versions of labapp would not find."""
 DATES_MOVED = "moved"
-"""What a bundled session says of its dates where they are not the true ones."""
+"""What a bundled session says of its dates if they are not the true ones."""
 
 SCHEMA_VERSION = 1
 

@@ -133,7 +133,7 @@ def _make_durable(made: Path) -> None:
 
 
 def refuse_existing(out: Path) -> None:
-    """Raises ExportExists when there is anything at `out`, UsageError where it lies in a session's
+    """Raises ExportExists when there is anything at `out`, UsageError if it lies in a session's
     folder."""
     refuse_inside(out)
     if out.exists() or out.is_symlink():
@@ -252,7 +252,7 @@ def bids_name(name: str) -> str:
 
     A sidecar describes each column under its name, and programs take what stands there under the
     name of an entity, or of several of it, for the entity's value: PyBIDS refuses a dataset
-    where it is not what the file's name says.
+    if it is not what the file's name says.
     """
     return f"labapp_{name}" if {name, name.removesuffix("s")} & ENTITIES else name
 

@@ -372,7 +372,7 @@ def session_line(record: Record) -> Mapping[str, object]:
 
 
 def _status(record: Record) -> InclusionStatus:
-    """Whether a session counts; all of it is read alone where the study has rules of its own."""
+    """Whether a session counts; all of it is read alone if the study has rules of its own."""
     withdrawn = bool(record.withdrawn)
     if record.planned.declared.get("exclude"):
         events = list(payloads(record.rows))

@@ -300,7 +300,7 @@ def _stretches(session: CodedSession, rater: str, phase: Phase) -> tuple[Stretch
 
 
 NO_CODE = "(no code)"
-"""What an optional tier has where a rater left a unit without a code."""
+"""What an optional tier has if a rater left a unit without a code."""
 
 PRESENCE = ("absent", "present")
 """Of one code against all others."""

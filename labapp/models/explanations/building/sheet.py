@@ -144,7 +144,7 @@ def _titles(row: Sequence[Axes], titles: Sequence[str]) -> None:
 
 
 def _beside(axes: Axes, caption: str, *, wrong: bool) -> None:
-    """Words at the left of a row, in bold where the prediction is wrong."""
+    """Words at the left of a row, in bold if the prediction is wrong."""
     written = axes.text(
         -0.08, 0.5, caption, transform=axes.transAxes, ha="right", va="center", fontsize=8
     )

@@ -498,7 +498,7 @@ def number(value: float) -> str:
 
 
 def _numbers(values: Any) -> list[str]:
-    """Counts and places without decimals, where there is nothing else among them."""
+    """Counts and places without decimals, if there is nothing else among them."""
     whole = bool((values == np.rint(values)).all())
     return [f"{value:.0f}" if whole else number(float(value)) for value in values]
 
@@ -692,7 +692,7 @@ def correlations(factors: ArrayLike, labels: ArrayLike, *, top: int = TOP) -> Co
     factors : real numbers, shape (n, K), none of them constant; with more than 20 values, shared
         information is counted in 20 bins of equal width.
     labels : the label of each row, whole or other numbers that stand for classes, shape (n,).
-    top : how many factors; all where there are fewer. Of equal ones, the first.
+    top : how many factors; all if there are fewer. Of equal ones, the first.
 
     Raises
     ------
