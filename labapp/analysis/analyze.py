@@ -210,7 +210,7 @@ def analyze(
     progress : called with the share that is done (0..1) and what is being done; what it raises ends
         the work.
     withdrawn : also use sessions whose participants withdrew and let the data be kept.
-    pilot : use pilots alone; without it they are left out.
+    pilot : use only pilots; without it they are left out.
     only : use the sessions with any of these tags or phases, and no others.
     without : use none with one of these.
     ratings : sheets with the ratings of dial names.

@@ -66,7 +66,7 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
         self.drawn = drawn
 
     def show(self, event: Event, working: int) -> None:
-        """The question was on the screen."""
+        """Record that the question was on the screen."""
         self.started_session_ns, self.started_ns = event.t_ns, working
 
     def choose(self, choice: int, working: int) -> None:

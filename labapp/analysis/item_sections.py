@@ -572,7 +572,7 @@ def _name(score: str) -> str:
 def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     """Answers with a number, of questionnaires that name no scoring; scored: those that name one.
 
-    Who somebody is, is told in counts alone. Items that a task's own
+    Who somebody is, is reported only as counts. Items that a task's own
     sections tell are left to these.
     """
     given = answers[answers["value"].notna()]
@@ -608,7 +608,7 @@ def show_choices(
 ) -> Iterator[Html]:
     """How often each option was chosen; scored: instruments whose scores say it already.
 
-    What instruments ask about the person is told in counts alone, and not at all of
+    What instruments ask about the person is reported only as counts, and not at all for
     de-identified sessions.
     """
     picked = answers[answers["kind"].isin(_choosing()) & ~answers["instrument"].isin(scored)]

@@ -316,7 +316,7 @@ class SessionRecords:
         return [attempt for task in self.tasks for attempt in task.traced()]
 
     def rows(self, wanted: Collection[str] | None = None) -> dict[str, list[Row]]:
-        """By table, but for the snapshots (see `folding.snapshots`). wanted: these tables alone.
+        """By table, but for the snapshots (see `folding.snapshots`). wanted: only these tables.
 
         Raises SessionError for a row of a table, or a cell of a column, that is not there.
         """

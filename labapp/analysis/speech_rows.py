@@ -1,7 +1,7 @@
 """What was said in a session, how it was coded, and what the participant did meanwhile: the rows of
 the tables `utterances`, `codes_all`, `codes` and `coded`.
 
-Codes are joined with trials, dials and alignment by session time alone, which everything in a
+Codes are joined with trials, dials and alignment only by session time, which everything in a
 journal has. A mark belongs to the trial that is on the screen at its onset.
 
 The columns of the tables of what was said and how it was coded. Where the speech of a recorded

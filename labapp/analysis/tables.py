@@ -206,7 +206,7 @@ class Tables:
         return own.frame() if isinstance(own, Snapshots) else own
 
     def small(self) -> dict[str, pd.DataFrame]:
-        """The frames by their names, but for the snapshots."""
+        """The frames by their names, except the snapshots."""
         return {name: self._frame(name) for name in table_columns() if name != SNAPSHOTS}
 
     def _snapshots(self, keep: Callable[[Who], bool]) -> Snapshots | pd.DataFrame:

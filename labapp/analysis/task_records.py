@@ -363,7 +363,7 @@ class TaskRecords(ABC, Generic[P, A]):
         return list(self.by_key.values())
 
     def trial_row(self, attempt: A) -> Row:
-        """What an attempt gives to the table of trials, but for what every task gives."""
+        """What an attempt adds to the table of trials, except for what every task adds."""
         return self.tables.cells("trials", attempt)
 
     def stage(self, part: P, attempts: Sequence[A], ran: Ran) -> Any:
@@ -371,7 +371,7 @@ class TaskRecords(ABC, Generic[P, A]):
         return attempts
 
     def stage_row(self, part: P, attempts: Sequence[A], ran: Ran) -> Row:
-        """What a stage gives to the table of stages, but for what every task gives; attempts: all
+        """What a stage adds to the table of stages, except for what every task adds; attempts: all
         of this stage."""
         return self.tables.cells("stages", self.stage(part, attempts, ran))
 

@@ -1,4 +1,4 @@
-"""Who may read what labapp writes: this user alone, or the members of this user's lab.
+"""Who may read what labapp writes: only this user, or the members of this user's lab.
 
 One place decides: `restrict` sets, at the start of the program, what the process and those that it
 starts may make, so that no file is ever readable to others, not even for a moment; `own_folder`
@@ -165,7 +165,7 @@ def unpack(archive: tarfile.TarFile, folder: Path) -> None:
 
 
 def own_private(folder: Path, file: Path) -> None:
-    """Make a private folder and a file in it, for this user alone. Raises OSError."""
+    """Make a private folder and a file in it, for this user only. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Made with its mode, never widened and narrowed: no moment in which others can read it.
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))

@@ -1,6 +1,6 @@
 """`labapp completion`: the Tab key in a shell, and the names that it offers.
 
-Names are read from folders alone, since the shell waits: no file is opened.
+Names are read only from folders, since the shell waits: no file is opened.
 """
 
 from __future__ import annotations

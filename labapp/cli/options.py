@@ -145,7 +145,8 @@ def one_place(workers: int | None, dask: str | None) -> None:
 
 
 def data_folder(data: Path | None) -> Path:
-    """The data root: what was said, else the usual one. Raises UsageError if it is a file."""
+    """The data root: the given folder, or by default the usual one. Raises UsageError if it is a
+    file."""
     from labapp.base.resources import data_root
 
     root = data_root(data)

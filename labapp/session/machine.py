@@ -231,7 +231,7 @@ class SessionMachine:
         )
 
     def can_reopen(self, state: SessionState) -> bool:
-        """Whether the end can be taken back: it came before the plan was done."""
+        """Whether the end can be undone, i.e. came before the plan was completed."""
         early = state.ended not in (None, "completed")
         return early and state.end_seq is not None and not self._has_declined(state)
 

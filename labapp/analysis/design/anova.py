@@ -178,7 +178,8 @@ class Variance:
         return self.fit(values)[1].ravel()
 
     def fitted(self) -> Floats:
-        """What `residuals` are the rest of: the means of groups and cells, shape (n · cells,)."""
+        """The fitted values to which `residuals` belong: the means of groups and cells, shape (n ·
+        cells,)."""
         return (self.wide.values - self.fit(self.wide.values)[1]).ravel()
 
 

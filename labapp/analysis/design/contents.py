@@ -480,7 +480,8 @@ def factors_of(analysis: Analysis) -> list[Factor]:
 
 
 def panels_of(analysis: Analysis) -> list[dict[str, str]]:
-    """The combinations of levels that have a panel each; one empty one for up to two factors."""
+    """The combinations of levels, each with its own panel; for up to two factors, a single empty
+    combination."""
     more = factors_of(analysis)[2:]
     return [
         {factor.name: level for factor, level in zip(more, levels, strict=True)}

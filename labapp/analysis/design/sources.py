@@ -58,7 +58,7 @@ class Outcome:
     trials : the same by trials, with `stimulus`; None if there are none.
     yes_no : a trial's value is 0 or 1.
     steps : the values are those of a rating.
-    on_success : the value is of trials that were solved alone.
+    on_success : the value is of solved trials only.
     remarks : what is to be known of what was left out.
     shared : an outcome of another task, which is analysed too, has the same name.
     skips : it is the time of questions of which some were skipped.

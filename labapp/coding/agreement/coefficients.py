@@ -596,7 +596,7 @@ class RatingTable:
 
     @property
     def differing_in_case(self) -> tuple[tuple[str, ...], ...]:
-        """Categories that differ from each other in capital letters alone."""
+        """Categories that differ from each other only in capital letters."""
         alike: dict[str, dict[str, None]] = {}
         for row in self.cells:
             for cell in filter(None, row):

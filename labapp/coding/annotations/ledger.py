@@ -819,7 +819,7 @@ class EditedFile:
 
     @property
     def problem(self) -> str:
-        """Why changes do not reach the disk, in words; empty while they do."""
+        """Why changes cannot be written to disk, in words; empty if they can."""
         return self._ledger.problem
 
     def undo(self) -> bool:

@@ -194,7 +194,7 @@ class Segmentation:
 
     Attributes
     ----------
-    frozen : whether they may be coded: from then on they change by accepted proposals alone.
+    frozen : whether they may be coded: from then on they change only by accepted proposals.
     by : who froze them, or made them last.
     proposals : changes that wait for the person who froze them, oldest first.
     speakers_by : str

@@ -436,7 +436,7 @@ def open_pack(path: Path) -> Pack:
 
 
 def session_to_code(path: Path, rater: str) -> Path:
-    """The session of a pack that its rater goes on with: the first that is not done. Raises
+    """The session of a pack with which its rater continues: the first one that is not done. Raises
     AnnotationError if it is no pack or it was made for another rater."""
     pack = open_pack(path)
     if rater != pack.rater:

@@ -1,7 +1,7 @@
 """Rounds of coding: who codes what is drawn, independent coding is locked before anybody talks
 about it, and what differs is settled afterwards.
 
-Agreement that is reported comes from locked, independent coding alone; see `reliability`.
+Agreement that is reported comes only from locked, independent coding; see `reliability`.
 
 Who codes what of a study: `annotations/assignments.jsonl`.
 

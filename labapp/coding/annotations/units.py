@@ -242,7 +242,7 @@ class UnitsFile(EditedFile):
         return moved
 
     def freeze(self) -> None:
-        """Let the units be coded; from now on they change by accepted proposals alone.
+        """Let the units be coded; from now on they change only by accepted proposals.
 
         Raises AnnotationError if there are none.
         """

@@ -31,7 +31,7 @@ EngineName = Literal["whisper", "whispercpp", "vosk"]
 _HEADER = struct.Struct("<4sI")
 _GGML = b"lmgg"
 _ENGLISH_VOCABULARY = 51864
-"""Tokens of a Whisper model that knows English alone; the others have more."""
+"""Tokens of a Whisper model that knows only English; the others have more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Engine:
 
     @property
     def installed(self) -> bool:
-        """Whether it can be run here."""
+        """Whether the engine can run on this computer."""
         return find_spec(self.module) is not None
 
     @property
@@ -216,7 +216,7 @@ def own_model() -> SpeechModel:
 
 
 def knows_english_alone(path: Path) -> bool:
-    """Whether a ggml file is a model of English alone. Raises OSError."""
+    """Whether a ggml file is a model for English only. Raises OSError."""
     with files.open_file(path) as stream:
         magic, tokens = _HEADER.unpack(stream.read(_HEADER.size).ljust(_HEADER.size, b"\0"))
     return bool(magic == _GGML and tokens <= _ENGLISH_VOCABULARY)

@@ -433,8 +433,8 @@ class Features:
         return Features(values, np.asarray(np.all(present, axis=1), np.bool_))
 
     def rises(self) -> Features:
-        """How much louder it becomes: the echoes of a room move the beginning of a sound less than
-        all of it."""
+        """How much louder the sound becomes. The echoes of a room shift the onset of a sound less
+        than the whole sound."""
         values = np.zeros_like(self.values)
         step = RISE
         if self.size > 2 * step:

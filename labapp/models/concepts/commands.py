@@ -157,7 +157,7 @@ def build(
         pixels that the model saw.
     counts : how many pictures of each type there are to be, and how many `natural` ones, which are
         drawn whatever they are.
-    every : choose from all test pictures, and not from the clear ones alone.
+    every : choose from all test pictures, and not only from the clear ones.
     options : of the command besides these, for `made_with`.
     """
     card = model.card

@@ -94,7 +94,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:
-    """Rows in memory, as `Batch`, but for pictures, which are uint8 from 0 to 255."""
+    """Rows in memory, as `Batch`, except pictures, which are uint8 from 0 to 255."""
 
     x: Tensor
     concepts: Tensor
@@ -200,7 +200,8 @@ class ConceptLearner(ABC):
         return None
 
     def values(self, training_codes: Float64) -> Float64 | None:
-        """What a code becomes when its concept is set off and on, float64, shape (k, 2).
+        """The values that a code takes when its concept is set to off and on, float64, shape (k,
+        2).
 
         training_codes : codes of the rows that were learned from, shape (n, k). None if no
         concept can be set.

@@ -22,7 +22,7 @@ et al. 2020, "Weakly-supervised disentanglement without compromises").
 CCD, completeness-aware concept discovery (Yeh et al. 2020; paper 001, A.6): directions in the
 code of a trained network that suffice to do its task.
 
-First a network learns the task alone. Then it is frozen, and directions are learnt, together with
+First a network learns only the task. Then it is frozen, and directions are learnt, together with
 a map from their scores back to the network's code, so that its predictor still tells the classes.
 """
 
@@ -210,7 +210,7 @@ class ConceptWhitening(nn.Module):
 class Whitened(ConceptLearner):
     """A classifier with a layer of concept whitening, of which channel j stands for concept j.
 
-    Its weights learn the classes alone. Of pictures, half of the epochs are without the rotation.
+    Its weights learn only the classes. Of pictures, half of the epochs are without the rotation.
     Of numbers, the rotation is learned from the beginning, and for as many epochs again it alone;
     as released, the encoder then ends in a sigmoid before the layer.
     """

@@ -54,7 +54,7 @@ refuse_existing = partial(package.refuse_existing, card=CARD)
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
     """The folder of a package, by id or path; see `representations.package.find`. Raises
-    ModelError, also if labapp has the recipe alone."""
+    ModelError, also if labapp has only the recipe."""
     name = str(reference)
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
     if not there and name in recipe.read_shipped():

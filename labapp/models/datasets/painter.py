@@ -223,7 +223,7 @@ class Affine(NamedTuple):
 
 
 def rotate_about(degrees: float, about: tuple[float, float] = (0.0, 0.0)) -> Affine:
-    """A rotation about a point; clockwise to the eye where y points down."""
+    """A rotation about a point; it appears clockwise if y points down."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     x, y = about
     return Affine(c, -s, s, c, x - c * x + s * y, y - s * x - c * y)

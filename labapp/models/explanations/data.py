@@ -94,7 +94,7 @@ class FolderData(Part):
 
     Attributes
     ----------
-    folder : its path, from where the recipe lies; cards keep its name alone.
+    folder : its path, from where the recipe lies; cards keep only its name.
     classes : the ones to learn, in order; by default all there are.
     channels : 1 for grey, 3 for colour.
     group_by : `prefix` if the name of a file up to its first `_` says whose picture it is: then
@@ -451,7 +451,7 @@ def score_pixels(
 
 class Schedule(Part):
     """AdamW with one cycle of the learning rate: up to `peak` for a share `warm_up` of the steps,
-    then down to nothing. The weights' decay leaves biases and normalisation alone."""
+    then down to nothing. The decay of weights does not affect biases and normalisation."""
 
     steps: int = Field(ge=1)
     batch: int = Field(default=32, ge=2)

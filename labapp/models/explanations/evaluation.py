@@ -152,8 +152,8 @@ def bird_test(photos: Photos[BirdRows], predicted: Int64) -> BirdTest:
 
 
 def class_test(labels: Int64, predicted: Int64, names: Sequence[str]) -> ClassTest:
-    """The card's numbers of classes that are told apart by their name alone. `labels`, `predicted`:
-    classes from 0, shape (n,); `names`: of all classes, in that order."""
+    """The card's numbers of classes that are distinguished only by their names. `labels`,
+    `predicted`: classes from 0, shape (n,); `names`: of all classes, in that order."""
     right = predicted == labels
     every = np.arange(len(names))
     scored = np.array(

@@ -8,7 +8,7 @@ All explain the score of a class before any softmax, which here is what the netw
 captum computes them. What it does (0.9), as far as it matters here:
 
 * `Saliency` takes absolute values unless told not to.
-* `GuidedBackprop` changes `nn.ReLU` modules alone, never a ReLU called as a function.
+* `GuidedBackprop` changes only `nn.ReLU` modules, never a ReLU called as a function.
 * `LRP` forgets the rules of the layers after each call, and would go on with its own: they are set
   anew for each. It gives the network its weights back in another order of memory, by which later
   sums are rounded otherwise: it gets a copy. It propagates a share of 1 and multiplies by the score

@@ -150,7 +150,7 @@ def dci(
 ) -> Score:
     """Disentanglement as the score, with completeness and informativeness among the parts.
 
-    The same under any order, sign and unit of the codes, but for ties that the trees break by
+    The same under any order, sign and unit of the codes, except for ties that the trees break by
     chance; importance that several equal codes share is divided among them by chance too.
 
     Parameters

@@ -53,10 +53,10 @@ def r4(
     metric is named for and described by, and it gives 0 to a code that knows nothing, where the
     released code gives the accuracy of a guess.
 
-    The same under any order, sign and unit of the codes, but for ties that the trees break by
-    chance. Other monotone maps move R^2 of the code, whose spread they change. It takes
-    2 C K `splits` fits, minutes for some thousand rows; they run on all processors, which changes
-    no number.
+    The same under any order, sign and unit of the codes, except for ties that the trees break by
+    chance. Other monotone maps move R^2 of the code, whose spread they change. It takes 2 C K
+    `splits` fits, minutes for some thousand rows; they run on all processors, which changes no
+    number.
 
     Parameters
     ----------

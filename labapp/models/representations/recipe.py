@@ -338,7 +338,7 @@ def classes_of(objective: Objective) -> int:
 
 
 class Optimizer(Part):
-    """Adam with TensorFlow's and the paper's constants but for the learning rate.
+    """Adam with TensorFlow's and the paper's constants except for the learning rate.
 
     `schedule`: "constant" as in the paper; "cosine" from the learning rate down to 0; or
     "late-cosine", constant for four fifths of the iterations and then a cosine down to 0.

@@ -206,7 +206,7 @@ class SheetLayout:
 
 def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf) -> SheetLayout:
     """Rows below each other, states side by side; marks above the first row of a kind. `room`:
-    width that is not exceeded if that can be: states that do not fit are left out, but for the
+    width that is not exceeded if that can be: states that do not fit are left out, except the
     first."""
     m = measures
     marks: list[ColumnLabel] = []

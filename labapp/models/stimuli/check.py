@@ -4,7 +4,7 @@ The schema says what a manifest may hold. This module checks whether its parts f
 whether every picture is there and is what the manifest says.
 
 Also the reference pictures of a set of interventions: for every concept, two pictures that show
-what its two words mean. They follow from the set alone, so that everybody is shown the same. Who
+what its two words mean. They depend only on the set, so that everybody is shown the same. Who
 was shown them as such must not be asked about them: plans leave out the pictures of
 `find_reserved_pictures`.
 

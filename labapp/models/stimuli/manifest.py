@@ -435,7 +435,7 @@ class Manifest(Strict):
     chosen_from : which pictures its photos were chosen from, and by which rule.
     licence : under which it may be used.
     kind : of explanation: `heatmaps`, `prototypes`, `path`, `scores` or `interventions`.
-    method : what explains, and the explained model; in a `scores` set the model alone.
+    method : what explains, and the explained model; in a `scores` set only the model.
     classifier : the card of a lab's own classifier, which came in by `labapp stimuli explain`.
     classes_are : what the texts call the classes.
     invented : whether the classes' names are made up, so that nobody knows them before.

@@ -155,7 +155,7 @@ def first(ranked: Int64, percent: float, shape: tuple[int, ...]) -> Bool:
 
 def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
     """The value of masked pixels: uint8, shape (1,) or (3,). `mean`: of the set's pictures, from 0
-    to 1; needed for `mean` alone (ValueError)."""
+    to 1; needed only for `mean` (ValueError)."""
     if fill == "mean":
         if mean is None:
             raise ValueError("the stimulus set does not state its mean level")

@@ -239,7 +239,8 @@ def _columns(block: PanelBlock) -> list[str]:
 
 
 def is_error_repeated(block: PanelBlock) -> bool:
-    """Whether the error as a mean over the pixels is known, and left out as the sum's multiple."""
+    """Whether the error as a mean over the pixels is known but left out, because it is a multiple
+    of the sum."""
     known = block.group.values.get(MEAN_ERROR)
     if known is None or MEAN_ERROR in _columns(block):
         return False

@@ -186,7 +186,7 @@ class SampleQueue:
             self._breaks = False
 
     def flush(self) -> None:
-        """Drop what is queued, but for a few samples in which it dies away."""
+        """Drop what is queued, except a few samples in which the sound fades out."""
         with self._lock:
             if not self._parts:
                 return
@@ -411,7 +411,7 @@ class Player:
 
     def heard_ns(self) -> int:
         """The position that is heard now; after a seek, the target position until the sound from
-        there is heard. While it plays it goes forward alone, but for the jump of a loop."""
+        there is heard. While it plays, it only moves forward, except for the jump of a loop."""
         with self._lock:
             now_ns = time.perf_counter_ns()
             self._watch(now_ns)

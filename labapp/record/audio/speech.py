@@ -1,4 +1,4 @@
-"""Where somebody speaks in a recording, by its loudness alone.
+"""Where somebody speaks in a recording, based only on loudness.
 
 The energy of every 10 ms is compared with the recording's own floor, the 15th percentile of all of
 them. A frame is loud that lies above it by 6 dB or by a quarter of the range up to the loudest

@@ -107,8 +107,8 @@ CREATE TABLE events (
 
 
 def study_files_of(names: Iterable[str]) -> list[str]:
-    """Of the names in a session's study folder, those that may be the study file itself: its texts
-    and instruments lie in folders of their own."""
+    """Names in a session's study folder that may be the study file itself, since texts and
+    instruments are in folders of their own."""
     return sorted(name for name in names if re.fullmatch(r"[^/]+\.ya?ml", name))
 
 

@@ -99,7 +99,7 @@ def session_places(path: Path) -> list[SessionPlace]:
 
 
 def brief_record(path: Path) -> Record:
-    """A session folder with the rows of its outline alone: whose it is, and how it ended."""
+    """A session folder with only the rows of its outline: whose it is, and how it ended."""
     return _open_folder(path, brief_kinds())
 
 

@@ -185,7 +185,7 @@ def apply_decision(
 
 
 def summarise_recorded(folder: Path) -> SessionSummary:
-    """As `summary`, by the session's own folder alone: without what the logs beside it say of
+    """As `summary`, from the session's own folder only: without what the logs beside it say of
     exports and withdrawals."""
     name = _name(folder)
     known = _read_folder_name(folder, name)

@@ -147,7 +147,7 @@ class DerivedFiles:
         return str(self.lines[0]["study"])
 
     def finish(self) -> None:
-        """The files of all sessions together, but for the README."""
+        """The files of all sessions together, except the README."""
         declared = [str(line["declared"]) for line in self.lines]
         self._add_table("participants", participants(self.lines))
         for participant, own in by_participant(self.lines).items():

@@ -33,8 +33,8 @@ from labapp.study.plugins.bids import Column
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of a zipped bundle: equal trees make equal archives."""
 ZIP_MODE = 0o600
-"""What may be done with its files where they are unpacked: people's data are their owner's alone,
-whatever the umask there is."""
+"""What may be done with its files where they are unpacked: people's data belong only to their
+owner, whatever the umask there is."""
 
 
 class BundleFolder:

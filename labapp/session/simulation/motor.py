@@ -111,7 +111,7 @@ class MotorModel:
         return (yield from self.drag(view, dial, best))
 
     def press(self, view: View, dial: int, button: float, order: Sequence[float]) -> DialMove:
-        """Press a button of those that are all pressed one after the other."""
+        """Press one of several buttons that are pressed one after the other."""
         return DialMove(dial, button, pause=True, then=lambda: states_along(view, dial, order))
 
     def _buttons(self, view: View, dial: int) -> Acts:

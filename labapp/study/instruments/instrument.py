@@ -687,7 +687,7 @@ class Instrument(Strict):
         raise KeyError(part_id)
 
     def item_ids(self, stages: int) -> tuple[str, ...]:
-        """The ids as listed, in a study of so many stages.
+        """The ids as listed, in a study with this number of stages.
 
         Raises StudyError if nothing is left to ask.
         """
@@ -746,7 +746,7 @@ class Instrument(Strict):
     @property
     def about_person(self) -> bool:
         """Whether it asks who the participant is: the answers to one of its questions that offers
-        answers are declared to tell. A report tells of such an instrument in counts alone."""
+        answers are declared to tell. A report shows only counts for such an instrument."""
         return any(item.identifying and item.offers_answers for item in self.items)
 
     @property

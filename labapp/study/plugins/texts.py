@@ -20,8 +20,8 @@ _PLACEHOLDER = re.compile(rf"\[(?:{_BEGINS})[^\]\n]*\](?!\()", re.IGNORECASE)
 
 
 def pages(text: str) -> list[str]:
-    """The pages of a text; a line of three dashes divides them. Comments (`<!-- … -->`) are for its
-    authors alone."""
+    """The pages of a text; a line of three dashes divides them. Comments (`<!-- … -->`) are only
+    for its authors."""
     read = _COMMENT.sub("", text)
     return [page.strip() for page in re.split(r"(?m)^---\s*$", read) if page.strip()]
 

@@ -297,7 +297,7 @@ class RepairAttempt(Attempt):
 
     @property
     def own_changes(self) -> list[ShownChange]:
-        """Its changes but for those that the plan gave."""
+        """Its changes except those that the plan gave."""
         return [change for change in self.changes if not change.given]
 
     def of_kind(self, kind: ChangeKind) -> list[ShownChange]:

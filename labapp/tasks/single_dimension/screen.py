@@ -245,7 +245,7 @@ class SheetGrid:
         return self.groups * self.columns
 
     def gaps(self) -> tuple[float, float]:
-        """Logical pixels between cells, added up across and down."""
+        """Total space between cells, across and down, in logical pixels."""
         between = (self.groups - 1) * GROUP_GAP + self.groups * (self.columns - 1) * GAP
         return between, (self.rows - 1) * GAP
 

@@ -582,7 +582,7 @@ def state_text(line: SessionSummary) -> str:
 
 
 def voice_text(line: SessionSummary) -> str:
-    """What there is of sound."""
+    """The state of the sound."""
     if not line.sound:
         return tr("state.no_sound")
     if not line.lost_s:

@@ -542,7 +542,7 @@ def write_still(
 ) -> tuple[str, ...]:
     """Write the participant's screen at a session time as a PNG that is not there yet.
 
-    It is drawn on no display, so that it is the same picture on every one.
+    It is not drawn on a display, so the picture is the same on every computer.
 
     Parameters
     ----------

@@ -398,7 +398,7 @@ def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
     Parameters
     ----------
     tier : a tier whose codes are given to units.
-    everybody : whether units of all speakers are compared, not the participant's alone.
+    everybody : whether units of all speakers are compared, not only the participant's.
     """
     raters = tier.raters
     rows: list[CodedUnit] = []

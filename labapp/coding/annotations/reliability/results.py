@@ -276,8 +276,8 @@ def results_of(
     ----------
     step : the grid of time-unit kappa, in whole atoms of time.
     again : raters who coded twice: the name of the first and of the second coding. The second is
-        compared with the first alone.
-    everybody : whether units of all speakers are compared, not the participant's alone.
+        compared only with the first.
+    everybody : whether units of all speakers are compared, not only the participant's.
     """
     seconds = {second for _, second in again}
     firsts = tuple(rater for rater in tier.raters if rater not in seconds)

@@ -84,7 +84,7 @@ def study_agreement(
     out : a folder to write, which must not exist.
     step : the grid of time-unit kappa in milliseconds.
     again : raters who coded twice: the names of the first and of the second coding.
-    everybody : whether units of all speakers are compared, not the participant's alone.
+    everybody : whether units of all speakers are compared, not only the participant's.
 
     Raises
     ------

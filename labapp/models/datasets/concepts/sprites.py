@@ -215,7 +215,7 @@ def _draw_picture(factors: Float64, pixels: int) -> UInt8:
 
 
 def corrupt_backgrounds(rows: ConceptRows, *, seed: int = 0) -> ConceptRows:
-    """The same rows with a background that gives the label away on three quarters of the pictures,
+    """The same rows with a background that reveals the label on three quarters of the pictures,
     drawn by `seed` (paper 001, A.8)."""
     count = len(rows)
     changed = np.zeros(count, dtype=np.bool_)

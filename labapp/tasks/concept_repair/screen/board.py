@@ -216,7 +216,7 @@ class AnswerCard(Choice):
         return self.head_height(form) + self.rows(form) * (row or form.least_row) + 2
 
     def set_form(self, form: Form, wide: int, row: int) -> None:
-        """Take so much room across, with rows of so many logical pixels."""
+        """Use the given width, and rows of the given height, in logical pixels."""
         self.form, self._row = form, row
         self.setFixedSize(wide, self.needed_height(form, row))
         self.place_options()

@@ -232,7 +232,7 @@ class Explanation(QWidget):
 
 
 class WarmUpScreen(Screen):
-    """The pages before the exercises are the screen's alone: the session knows exercises."""
+    """The pages before the exercises are known only to the screen: the session knows exercises."""
 
     def __init__(self, session: SessionView, part: WarmUpPart) -> None:
         super().__init__(session, part)

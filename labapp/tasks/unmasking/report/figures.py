@@ -614,7 +614,7 @@ def marks(
 
 
 def centre_marks(count: int) -> NDArray[np.float64]:
-    """Places of so many marks around the middle: -1, 0, 1 of three."""
+    """Positions of a number of marks around the middle: for three, -1, 0 and 1."""
     return np.arange(count, dtype=np.float64) - (count - 1) / 2
 
 

@@ -68,7 +68,7 @@ def rows_of(frame: pd.DataFrame) -> list[Row]:
 
 
 def unbroken(text: str) -> str:
-    """Never a line break between a number and its percent sign."""
+    """Prevent line breaks between numbers and their percent signs."""
     return text.replace(" %", "\u00a0%")
 
 

@@ -774,7 +774,7 @@ class Note:
 
     @property
     def corrected(self) -> bool:
-        """Whether it reads otherwise than at first."""
+        """Whether its text has been changed."""
         return self.text != self.first
 
 

@@ -592,7 +592,7 @@ class NameRatings:
 
 
 def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[NameRatings, ...]:
-    """The sheets that raters filled in, held against the names of the sessions.
+    """The sheets that raters filled in, compared with the names in the sessions.
 
     Raises RatingError (file, line, column, what was found, what is allowed) when a file cannot be
     read, is of another analysis, lacks a name or has one that is not of the sessions or was
