@@ -73,8 +73,7 @@ class MaskedPredictor:
         return outputs
 
     def notices(self) -> Iterator[str]:
-        """What the person who runs the study should know before the first session, one line per
-        set."""
+        """What people running the study should know before the first session, by set."""
         for name, masking in self.unknown.items():
             percents = ", ".join(f"{percent:g}" for percent in masking.percents)
             yield (

@@ -178,8 +178,7 @@ class Variance:
         return self.fit(values)[1].ravel()
 
     def fitted(self) -> Floats:
-        """The fitted values to which `residuals` belong: the means of groups and cells, shape (n ·
-        cells,)."""
+        """The fitted values of `residuals`: the means of groups and cells, shape (n · cells,)."""
         return (self.wide.values - self.fit(self.wide.values)[1]).ravel()
 
 

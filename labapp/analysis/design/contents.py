@@ -480,8 +480,7 @@ def factors_of(analysis: Analysis) -> list[Factor]:
 
 
 def panels_of(analysis: Analysis) -> list[dict[str, str]]:
-    """The combinations of levels, each with its own panel; for up to two factors, a single empty
-    combination."""
+    """The combinations of levels that have a panel; a single empty one for up to two factors."""
     more = factors_of(analysis)[2:]
     return [
         {factor.name: level for factor, level in zip(more, levels, strict=True)}

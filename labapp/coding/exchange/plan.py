@@ -308,8 +308,7 @@ class Pairs:
         fits: Callable[[Thing, Thing], bool],
         skip: Iterable[int] = (),
     ) -> None:
-        """Pair the remaining items that fit together and overlap in time, starting with the largest
-        overlap."""
+        """Pair the remaining items that fit and overlap in time, the largest overlap first."""
         skipped = set(skip)
         # By how long they are, in powers of two: of what is half as long, or twice, no pair shares
         # most of its time. So one that is long is not compared with all that are short.

@@ -239,8 +239,7 @@ def _columns(block: PanelBlock) -> list[str]:
 
 
 def is_error_repeated(block: PanelBlock) -> bool:
-    """Whether the error as a mean over the pixels is known but left out, because it is a multiple
-    of the sum."""
+    """Whether the mean error over the pixels is left out, as it is a multiple of the sum."""
     known = block.group.values.get(MEAN_ERROR)
     if known is None or MEAN_ERROR in _columns(block):
         return False

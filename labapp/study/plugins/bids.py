@@ -136,8 +136,7 @@ class TaskRows:
         return None
 
     def question(self, row: Mapping[str, Any]) -> Cells:
-        """What `_beh.tsv` contains about a trial in addition to the analysis table, whose row is
-        given."""
+        """What `_beh.tsv` adds to a trial's row of the analysis table, which is given."""
         return {}
 
     def pictures(self) -> Mapping[str, str]:

@@ -97,13 +97,11 @@ class Item(Strict):
         return frozenset()
 
     def interruption_faults(self, rounds: int) -> Iterator[tuple[Path_, str]]:
-        """What is wrong with them, given the number of rounds: the keys, what was found and what is
-        allowed."""
+        """Mistakes in them for a number of rounds: the keys, what was found, what is allowed."""
         return iter(())
 
     def goes_through(self) -> str | None:
-        """The drawn variable whose cells, or the factor whose levels, it is repeated for; None if
-        it is not repeated."""
+        """The drawn variable or factor for whose cells or levels it is repeated, if any."""
         return None
 
     def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:
@@ -171,8 +169,7 @@ class TaskStages(Strict):
 
     @property
     def unfilled(self) -> frozenset[str]:
-        """The names in braces that its task fills in elsewhere, but not in the texts of these
-        stages."""
+        """The names in braces that its task fills in, but not in the texts of these stages."""
         return frozenset()
 
     @property

@@ -75,8 +75,7 @@ class PartMachine(ABC, Generic[S]):
 
     @abstractmethod
     def decide(self, state: S, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
-        """The events that a command causes at session time now_ns; none if the command is not
-        possible now."""
+        """The events that a command causes at session time now_ns; none if it is not possible."""
 
     @abstractmethod
     def apply(self, state: S, event: Event, payload: Payload) -> S:
@@ -122,8 +121,7 @@ class PartMachine(ABC, Generic[S]):
         return state
 
     def place(self, state: S) -> str:
-        """The participant's position in the part, for messages, such as `page 2`; empty if there is
-        none."""
+        """The participant's position in the part, for messages, such as `page 2`; may be empty."""
         return ""
 
     def asked_again(self, state: S) -> Sequence[Payload]:
@@ -137,8 +135,7 @@ class PartMachine(ABC, Generic[S]):
         return ()
 
     def answers(self, state: S) -> Mapping[str, tuple[Value, ...]]:
-        """The results that later parts can depend on once it is over, by names that show their
-        source."""
+        """The results that later parts can depend on, by names that show their source."""
         return {}
 
     def rights(self, state: S) -> Sequence[bool]:

@@ -136,8 +136,7 @@ class PlannedPart(Kept):
 
     @classmethod
     def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A row of a plan in the form that this version writes; row: possibly written by an older
-        version."""
+        """A row of a plan, possibly written by an older version, as this version writes it."""
         return row
 
     def signed_document(self) -> str | None:
@@ -204,8 +203,7 @@ class PlannedPart(Kept):
 
     @property
     def solvable(self) -> int:
-        """How many of its trials count if the study includes participants by the number of
-        questions solved."""
+        """How many of its trials count in studies that include people by questions solved."""
         return 0
 
     @property

@@ -111,8 +111,7 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
 
     @abstractmethod
     def answer(self, question: Q, command: Command) -> Sequence[Payload]:
-        """The events that a command causes while a question is on the screen; none if it is not
-        possible now."""
+        """The events that a command causes during a question; none if it is not possible now."""
 
     @abstractmethod
     def after(self, question: Q, payload: Payload) -> Q:
@@ -123,8 +122,7 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
         """Whether *Next* can be clicked."""
 
     def right(self, question: Q) -> bool | None:
-        """Whether the answer to a question is right; None if there is no answer, or no answer is
-        right."""
+        """Whether the answer to a question is right; None without one, or if none is right."""
         return None
 
     def rights(self, state: S) -> Sequence[bool]:

@@ -20,8 +20,7 @@ _PLACEHOLDER = re.compile(rf"\[(?:{_BEGINS})[^\]\n]*\](?!\()", re.IGNORECASE)
 
 
 def pages(text: str) -> list[str]:
-    """The pages of a text; a line of three dashes divides them. Comments (`<!-- … -->`) are only
-    for its authors."""
+    """The pages of a text, divided by lines of three dashes, without comments (`<!-- … -->`)."""
     read = _COMMENT.sub("", text)
     return [page.strip() for page in re.split(r"(?m)^---\s*$", read) if page.strip()]
 
@@ -70,6 +69,5 @@ def line_of(text: str, part: str) -> int:
 
 
 def placeholders(text: str) -> list[str]:
-    """Placeholders that the lab still has to fill in, such as [your institution] or [Ihre
-    Hochschule]."""
+    """Placeholders that the lab has to fill in, such as [your institution] or [Ihre Hochschule]."""
     return _PLACEHOLDER.findall(text)

@@ -184,8 +184,7 @@ class TextField(QWidget):
         return self.edit.text() if isinstance(self.edit, QLineEdit) else self.edit.toPlainText()
 
     def show_text(self, text: str) -> None:
-        """Show the session's text, unless the participant typed something that is not yet
-        stored."""
+        """Show the session's text, unless the participant typed something not yet stored."""
         self._given = text
         if self.text().strip() == text:
             self._written = False

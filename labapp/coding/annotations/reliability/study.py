@@ -247,8 +247,7 @@ def figure_rows(results: Iterable[TierResults]) -> Iterator[Row]:
 
 
 def confusion_rows(results: Iterable[TierResults]) -> Iterator[Row]:
-    """One row per pair of codes that two raters gave the same units, of tiers with one code a
-    unit."""
+    """One row per pair of codes that two raters gave the same units, of one-code tiers."""
     for tier in results:
         table = tier.units
         if table is None or not tier.tier.tier.exclusive:

@@ -343,8 +343,7 @@ def together(result: JudgingFindings, anchor: str) -> Iterator[Html]:
 
 
 def overview(result: JudgingFindings) -> Html:
-    """Table 1: one row per group; a star for what differs from chance, the highest value in
-    bold."""
+    """Table 1: one row per group; a star if it differs from chance, the highest value in bold."""
     results = [outcome for some in result.by_study.values() for outcome in of_item(some, 1)]
     best = {
         name: max(
