@@ -182,7 +182,7 @@ class SessionSpeech:
     ----------
     annotations : units, texts without redacted words, marks.
     assignments : who codes what.
-    transcript : whether the participant agreed that what was said is written down.
+    transcript : whether the participant agreed to a transcript.
     code_names : by the SHA-256 of a version of a codebook and the id of a code what that calls it.
     codebook_ids : the ids of the codebooks by the SHA-256 of their versions.
     """

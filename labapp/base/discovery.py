@@ -165,7 +165,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
         }
 
     def package(self, name: str) -> str:
-        """The package that brings a thing, with its version; labapp itself for what is shipped."""
+        """The package that provides an object, with its version; labapp itself for shipped ones."""
         for plugin, state in self.installed:
             if state == READY and _name(plugin.value) == name and name not in self.shipped:
                 return f"{plugin.package} {plugin.version}".strip()

@@ -474,8 +474,8 @@ class SessionMachine:
         )
 
     def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
-        """What a text may say of how the parts before it went: every name that a task type has,
-        empty if there is nothing to say."""
+        """The values that a text can use about the outcomes of earlier parts: every name of every
+        task type, empty if there is no value."""
         values = dict.fromkeys(registry.value_names(), "")
         if (result := state.result) is not None:
             part = self.parts[result.index]

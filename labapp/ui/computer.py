@@ -218,7 +218,7 @@ class ComputerWatch(QObject):
 
 
 def try_hold() -> frozenset[Kind]:
-    """What can be held off here: held off for a moment."""
+    """The things that can be turned off on this computer, tried for a moment."""
     awake = Awake()
     try:
         return awake.hold()

@@ -98,7 +98,7 @@ def annotations_of(
     """Everything that was said about a session after its end, as far as it may be shown.
 
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are if
-    the participant did not agree that what was said is written down.
+    the participant did not agree to a transcript.
 
     Parameters
     ----------

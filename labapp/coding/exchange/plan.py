@@ -394,7 +394,7 @@ class UnitsIn:
         words_only: bool = False,
     ) -> None:
         """ever: ids of all units that the session ever had. allowed: whether the participant agreed
-        that what was said is written down. budget: see `labapp.coding.exchange.plan.Pairs`.
+        to a transcript. budget: see `labapp.coding.exchange.plan.Pairs`.
         words_only: put words that come without a unit of theirs into the units here."""
         self._budget = budget
         self._annotations, self._rater = annotations, rater

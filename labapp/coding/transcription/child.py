@@ -181,7 +181,7 @@ _OPEN: dict[str, Callable[[Path, int], OpenEngine]] = {
 
 
 def refuse_connections(event: str, _: tuple[Any, ...]) -> None:
-    """An audit hook: raises PermissionError where something would reach for a network."""
+    """An audit hook that raises PermissionError if something tries to use a network."""
     if event in _FORBIDDEN:
         raise PermissionError("labapp downloads nothing, so the model must be on this computer")
 

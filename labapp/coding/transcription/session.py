@@ -154,7 +154,7 @@ def transcribe_session(
 
     Raises
     ------
-    NoConsent : the participant did not agree that what was said is written down.
+    NoConsent : the participant did not agree to a transcript.
     TranscriptionError : the model does not know the language, or the engine failed.
     AnnotationError : the session is recorded just now, its participant withdrew, it has no sound,
         it is being written down already, another window has its text open, or something was
@@ -250,7 +250,7 @@ class _SharedTexts:
 
 
 def check_consent(record: Record) -> None:
-    """Raises NoConsent if the participant did not agree that what was said is written down."""
+    """Raises NoConsent if the participant did not agree to a transcript."""
     if not record.may("transcript"):
         raise NoConsent(
             f"The participant of {record.name} did not agree to a transcript.",

@@ -328,7 +328,7 @@ def dials_over(latents: NDArray[np.float32], step: float = 0.01) -> list[Dial]:
     """Sliders z1, z2 ... from the least to the greatest value of each column of `latents`.
 
     The published limits: the empirical minimum and maximum over the held-out split (paper 000,
-    4.3). A column that takes one value only makes a card that is refused: it is no dial.
+    4.3). A column with a single value is not a dial, so its card is refused.
     """
     return [
         slider(f"z{index}", float(column.min()), float(column.max()), step)

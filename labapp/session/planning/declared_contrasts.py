@@ -85,7 +85,7 @@ class Pilot:
 
     @property
     def usable(self) -> float:
-        """Share of those recruited who count and have every cell."""
+        """Share of recruited people who count and have a value in every cell."""
         return self.n / self.recruited
 
     @property

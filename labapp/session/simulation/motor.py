@@ -65,7 +65,7 @@ class MotorModel:
         return dimension.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
 
     def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
-        """Straight to a value, a button at once; most: the largest number of strides."""
+        """Drag straight to a value, or press a button; most: the largest number of strides."""
         dimension, at = view.dials[dial], view.z[dial]
         width = self.person.stride * dimension.width
         strides = 1 if dimension.options else ceil(abs(goal - at) / width)

@@ -478,7 +478,7 @@ class Item(Strict):
         return value is not None
 
     def is_missing(self, value: Any) -> bool:
-        """Whether the participant cannot go on with this stored value; None for no answer."""
+        """Whether the participant cannot continue with this stored value; None for no answer."""
         return self.required and not self.answered(value)
 
     def said(self, value: Any) -> str:

@@ -99,7 +99,7 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
 
     @abstractmethod
     def draw(self, number: int, attempt: int) -> Payload:
-        """The event that makes a question. number, attempt: as in `Question`."""
+        """The event that creates a question. number, attempt: as in `Question`."""
 
     def draw_chosen(self, number: int, attempt: int, chosen: LevelChosen) -> Payload:
         """The same in an adaptive stage, where a rule chose the level and what is asked."""

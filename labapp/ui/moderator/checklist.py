@@ -105,7 +105,7 @@ def readiness(rows: Sequence[ChecklistRow]) -> Readiness:
 
 
 def unknown(key: str) -> ChecklistRow:
-    """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
+    """A row that cannot be checked, because the study cannot be used or has no plan."""
     text = "" if key in (PICTURES, LSL) else tr("checklist.study_first")
     return ChecklistRow(key, "warn", text, required=False)
 

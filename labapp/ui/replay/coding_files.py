@@ -138,7 +138,7 @@ class CodingFiles:
 
     @property
     def may_write(self) -> bool:
-        """Whether the participant agreed that what was said is written down."""
+        """Whether the participant agreed to a transcript."""
         return self.record.may("transcript")
 
     def put_texts(self, *texts: Text) -> None:

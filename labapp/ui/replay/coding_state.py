@@ -135,7 +135,7 @@ class CodingState(QObject):
 
     @property
     def status(self) -> str:
-        """Of the own coding: draft, done or locked."""
+        """The status of this rater's coding: draft, done or locked."""
         return self.files.status
 
     @property

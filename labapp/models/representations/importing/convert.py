@@ -91,7 +91,7 @@ def convert(
     todo: str = "Check the file and the latents, or export it as ONNX instead.",
 ) -> Conversion:
     """Convert a file to ONNX, and compute what it makes of latents itself. Raises ModelError: it
-    cannot be opened apart, or holds what is not converted, with its operators.
+    cannot be opened in a sandbox, or contains operators that cannot be converted.
 
     path : for messages.
     latents : or what else it takes, shape (n, ...).

@@ -193,7 +193,7 @@ class JudgingScreen(DescribedScreen):
         return max(row.needed_width for row in self.asked.values())
 
     def ask(self, name: str, row: QuestionRow) -> QuestionRow:
-        """Have a question answered by this widget."""
+        """Let this widget ask a question."""
         row.answered.connect(
             lambda place, device: self.judge(name, self.place_of(name, place), device)
         )
