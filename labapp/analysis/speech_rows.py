@@ -234,7 +234,7 @@ class TrialTrace:
         return self.alignments[at - 1] if at else None
 
     def find_turned_dials(self, t0_ns: int, t1_ns: int) -> list[int]:
-        """The dials turned from t0_ns until before t1_ns, one entry a move."""
+        """The dials moved from t0_ns to just before t1_ns, one entry per move."""
         return self.dials[bisect_left(self.moves_ns, t0_ns) : bisect_left(self.moves_ns, t1_ns)]
 
 

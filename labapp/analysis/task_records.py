@@ -388,7 +388,7 @@ class TaskRecords(ABC, Generic[P, A]):
         return self.tables.cells("participants", self)
 
     def traced(self) -> Sequence[Traced]:
-        """Its attempts with snapshots, for the table of these."""
+        """Its attempts with snapshots, for the table of snapshots."""
         return ()
 
 

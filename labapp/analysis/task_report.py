@@ -322,7 +322,7 @@ class Findings:
 
 
 def reports() -> tuple[TaskReport[Any], ...]:
-    """The default analyses, the reports of all task types that name one, then the profiles of
+    """The default analyses, the reports of all task types that have one, and the profiles of
     published studies. What a package brings that cannot be loaded is left out: see `left_out`."""
     return (default_analyses(), *_load_reports()[0].values(), *profiles())
 

@@ -22,7 +22,7 @@ _ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 
 @cache
 def summary(model: type) -> str:
-    """What a model, or another class, is, without its keys."""
+    """The description of a model or another class, without its keys."""
     return _HEADING.split(inspect.cleandoc(model.__dict__.get("__doc__") or ""))[0].strip()
 
 

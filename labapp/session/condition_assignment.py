@@ -477,7 +477,7 @@ class Coverage:
         return {cell: n for cell, n in held.items() if sizes is not None and n > sizes[cell]}
 
     def former(self) -> dict[str, int]:
-        """Sessions by cells that the study had once, and has no more (or calls otherwise): they
+        """Sessions by cells that the study used to have but no longer has (or has renamed); they
         fill no place."""
         cells = (self.rule.cell_of(place) for row in self.sessions for place in row.cells)
         counts = Counter(cell for cell in cells if cell not in self.rule.cells)

@@ -254,8 +254,8 @@ class Rehearsal:
             self.runner.send(command, Source.MODERATOR)
 
     def go_on(self, until: Callable[[], bool]) -> None:
-        """Let the participant act until something holds. Raises Fault if nothing happens any
-        more, with where that is."""
+        """Let the participant act until something holds. Raises Fault, with the position, if
+        nothing happens any more."""
         self.driver.stop()
         self._take_part()
         seen_events, since = len(self.events), self.clock.now_ns()

@@ -204,7 +204,7 @@ class ComputerWatch(QObject):
         self._worker.close(finish=True)
 
     def look(self) -> None:
-        """Look once, and say what changed."""
+        """Check once, and report what has changed."""
         now = look_at_computer(self._held)
         if now != self.known:
             self.known = now

@@ -110,7 +110,7 @@ class Labels:
         return self._places.get(name, len(self._places)), name
 
     def put(self, text: str) -> str:
-        """A text with labels in the place of names."""
+        """A text in which names are replaced by labels."""
         if text not in self._known:
             self._known[text] = self._put(text)
         return self._known[text]

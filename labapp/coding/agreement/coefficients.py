@@ -632,8 +632,8 @@ class RatingTable:
 
 
 def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficient:
-    """How far the raters of a table agree. Raises AgreementError: a cell does not fit the level, or
-    the measure knows no such level."""
+    """How well the raters of a table agree. Raises AgreementError: a cell does not fit the level,
+    or the measure knows no such level."""
     if measure != "alpha" and level != "nominal":
         _refuse(
             table.path,

@@ -400,8 +400,7 @@ def is_pack(path: Path) -> bool:
 
 def open_pack(path: Path) -> Pack:
     """A pack to work with: its folder, or its archive, unpacked beside it when it is opened first.
-    Raises AnnotationError: it is none, it is damaged, or something else stands where it would be
-    unpacked."""
+    Raises AnnotationError: it is not a pack, it is damaged, or the place to unpack it is taken."""
     if files.is_folder(path):
         return read_pack(path)
     folder = path.with_suffix("")

@@ -351,8 +351,8 @@ def refuse_open(
     safe: str = "Nothing was deleted yet.",
     todo: str = "Close the coding window, and withdraw the session again.",
 ) -> None:
-    """Raises SessionBusy if a window has annotations of a session open: it would go on writing
-    to what is deleted or written anew.
+    """Raises SessionBusy if a window has annotations of a session open: it would continue writing
+    to files that are deleted or rewritten.
 
     Parameters
     ----------

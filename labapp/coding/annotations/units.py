@@ -203,7 +203,7 @@ class UnitsFile(EditedFile):
         return self._change("remove", (unit_id,), ())
 
     def split(self, unit_id: str, at_ns: int) -> tuple[Unit, Unit]:
-        """Make two units of one, with ids of their own; of a frozen one this is a proposal. Raises
+        """Split a unit into two, with their own ids; for a frozen unit, this is a proposal. Raises
         AnnotationError if there is no such unit, or the time does not lie inside it."""
         unit = self._unit(unit_id)
         if not unit.t0_ns < at_ns < unit.t1_ns:

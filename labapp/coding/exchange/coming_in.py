@@ -75,7 +75,7 @@ def plan_import(
     words_only: bool = False,
     round: Round | None = None,  # noqa: A002  (the field's word)
 ) -> ImportPlan:
-    """What bringing in a file would change.
+    """The changes that importing a file would make.
 
     Parameters
     ----------

@@ -243,7 +243,7 @@ def _apart(utterances: Iterable[Utterance], lost: list[Message]) -> Iterator[Utt
 def clock_of(
     arrival: Arrival, name: str, form: Format, clocks: Sequence[FileClock], time: str = ""
 ) -> tuple[FileClock, str]:
-    """Whose time a file has, and how that is known, in words.
+    """The clock that a file's times refer to, and how this is known, in words.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     """The codebook of another tool, as one of ours.
 
     What is on top becomes a tier, and what is below it its codes; codes on top with nothing below
-    share a tier. Codes are given to stretches, for such a file does not say what to.
+    share a tier. Codes apply to stretches, because such a file does not say what they apply to.
 
     Parameters
     ----------

@@ -78,8 +78,8 @@ def train(
         models folder by default.
     data_folder : of the official files, if the recipe learns from them.
     resume : go on from a checkpoint of the same recipe; otherwise start afresh.
-    progress : called about five times a second and at the end of each phase. What it raises ends
-        the run, which can then be resumed.
+    progress : called about five times a second and at the end of each phase. An exception that it
+        raises ends the run, which can then be resumed.
     threads : CPU threads of torch, process-wide; another number rounds differently.
     """
     recipe = recipe.of(size, seed)
@@ -440,8 +440,8 @@ def intervene(
     model: ConceptModel, rows: ConceptRows, concepts: Iterable[int], values: Float64 | None = None
 ) -> Float64:
     """Class logits, float64, shape (n, classes), after some concepts, by number from 0, were set to
-    what is true of each row. Raises ModelError: no concept of the model can be set. `values`: what
-    codes become, off and on, float64 (k, 2), in place of the model's own."""
+    their true values in each row. Raises ModelError: no concept of the model can be set. `values`:
+    what codes become, off and on, float64 (k, 2), in place of the model's own."""
     ready = interventions(model, rows)
     if values is not None:
         ready = Interventions(

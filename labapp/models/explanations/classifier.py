@@ -244,8 +244,8 @@ def fit(
 
     provenance : what else decides the weights; a checkpoint made otherwise is refused.
     state : folder of the checkpoint, from which the run goes on where there is one. It stays.
-    progress : called about five times a second and at the end of each phase. What it raises ends
-        the run, which can then be resumed.
+    progress : called about five times a second and at the end of each phase. An exception that it
+        raises ends the run, which can then be resumed.
     """
     run = Run(_Learner(network, phases))
     ends = list(accumulate(phase.steps for phase in phases))

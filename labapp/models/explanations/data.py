@@ -437,7 +437,7 @@ def score_pixels(
     method: str, classifier: Classifier, pictures: UInt8, classes: Int64
 ) -> NDArray[np.float32]:
     """What a method gives the pixels of pictures, see `ExplanationMethod.scores`. Raises ModelError
-    if it cannot explain the classifier, or gives what are no scores."""
+    if it cannot explain the classifier, or does not return scores."""
     scores = np.asarray(load(METHODS[method].scores)(classifier, pictures, classes))
     shape = (len(pictures), *pictures.shape[-2:])
     if scores.shape != shape or scores.dtype.kind not in "fiu" or not np.isfinite(scores).all():

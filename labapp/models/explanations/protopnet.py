@@ -386,7 +386,7 @@ def push(network: ProtoPNet, train: Photos[BirdRows]) -> None:
 
 
 def weigh(network: ProtoPNet, train: Photos[BirdRows]) -> None:
-    """Fit the last layer of the prototypes that are kept."""
+    """Fit the last layer for the prototypes that are kept."""
     remaining = network.kept.bool()
     with torch.no_grad():
         alike = similarity(nearest(network, train))[:, remaining]

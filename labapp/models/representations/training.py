@@ -71,8 +71,8 @@ def train(
         meanwhile; the user's models folder by default.
     device : "cuda", "mps" or "cpu"; by default the first of these that is there.
     resume : go on from a checkpoint of the same recipe; otherwise start afresh.
-    progress : called about five times a second and at the end. What it raises ends the run, which
-        can then be resumed.
+    progress : called about five times a second and at the end. An exception that it raises ends the
+        run, which can then be resumed.
     threads : CPU threads of torch, process-wide. The small networks train fastest on one; another
         number of threads rounds differently.
     data_folder : files of the data set, if they do not come with labapp (`Data.load`).

@@ -440,7 +440,7 @@ def twice(values: Iterable[str]) -> list[str]:
 
 
 def box_fault(box: Box | None) -> str | None:
-    """What is wrong with a box that lies within the picture."""
+    """The problem with a box inside the picture, if any."""
     if box is None or (box[0] < box[2] and box[1] < box[3]):
         return None
     return (

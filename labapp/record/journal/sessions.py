@@ -123,7 +123,7 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
 
 def list_problems(data_root: Path) -> list[str]:
     """What is wrong with the lists beside the sessions, of withdrawals, exports, remarks and
-    decisions, a line each: a list that is damaged stops no other."""
+    decisions, one line per problem; a damaged list does not affect the others."""
     result = []
     for study in _children(data_root):
         result += [

@@ -194,7 +194,7 @@ class Score(Strict):
     def of(self, answers: Answers, at_least: int | None = None) -> float | None:
         """The score; None if too few of its items were answered, or where it weighs scores.
 
-        A mean is that of the answers that are there. A sum is that mean times the number of items:
+        A mean is taken over the existing answers. A sum is that mean times the number of items:
         each missing answer counts as the mean of the person's own others, as in the half-scale rule
         of Fairclough and Cella (1996). at_least: see `enough`.
         """

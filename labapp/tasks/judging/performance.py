@@ -182,7 +182,7 @@ def values(
     answers: Mapping[int, Answers],
     say: Callable[[int, int], str] = format_rating,
 ) -> dict[str, str]:
-    """What stands in a text about the performance, by its name in braces.
+    """The values for a text about the performance, by their names in braces.
 
     answers: number of a photo -> its final answers; say: the words for a photo's number and its
     rating of agreement. They make a Markdown list of the photos that the model has right

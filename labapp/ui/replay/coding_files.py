@@ -352,7 +352,7 @@ def _read_stamp(path: Path) -> object:
 
 
 def find_codebook(study: Path, wanted: str) -> Codebook:
-    """The codebook of that id of a study; the only one where none is named. Raises
+    """The codebook of a study with that id, or its only codebook if no id is given. Raises
     AnnotationError."""
     books = codebooks.codebooks_of(study)
     if not books:

@@ -596,7 +596,7 @@ class Images:
         return self._once(("heatmap", ref, heat, colours), make_overlay)
 
     def part(self, ref: str, box: tuple[float, float, float, float] | None) -> QImage:
-        """What is in a box of a picture."""
+        """The part of a picture inside a box."""
         return self._once(("part", ref, box), lambda: cut_out(self.image(ref), box))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], QImage]) -> QImage:

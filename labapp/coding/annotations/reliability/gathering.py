@@ -55,7 +55,7 @@ class CodedSession:
 
 
 def participant_numbers(sessions: Iterable[CodedSession]) -> list[int]:
-    """By session the number of its participant, from 0 in the order in which they appear."""
+    """The number of each session's participant, from 0 in order of appearance."""
     return _number_names((session.study, session.participant) for session in sessions)
 
 

@@ -362,7 +362,8 @@ class SetPhotos:
         return tuple(Class_(id=i, name=name) for i, name in zip(self.ids, self.names, strict=True))
 
     def most_of_a_class(self, size: int) -> int:
-        """Most photos of a class in a set of this size; of few classes twice their share."""
+        """The maximum number of photos per class in a set of this size; with few classes, twice
+        their share."""
         return max(MOST_OF_A_CLASS, ceil(2 * size / len(self.names)))
 
     def truth(self, row: int) -> int:

@@ -150,7 +150,8 @@ class AnswerCard(Choice):
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """How it can be laid out, the best first: boxes only where classes say what makes them."""
+        """Possible layouts, the best first; boxes only if classes state which concepts define
+        them."""
         known = any(side is not None for sides in self._sides for side in sides)
         return (WORDS, *BOXES) if known else (WORDS,)
 

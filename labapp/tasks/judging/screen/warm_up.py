@@ -221,7 +221,7 @@ class Explanation(QWidget):
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The tree stands below the text where there is too little width for it beside it."""
+        """The tree is placed below the text if there is no room next to it."""
         super().resizeEvent(event)
         least = self.text.width() + theme.SPACE_XXL + self.tree.minimumWidth()
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom

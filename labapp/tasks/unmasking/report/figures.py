@@ -629,7 +629,7 @@ def share(ax: Axes, label: str, *, guess: float | None = None, top: int = 100) -
 
 
 def legend(figure: Figure, ax: Axes) -> None:
-    """One legend below all panels, of what the first of them shows."""
+    """One legend below all panels, for the contents of the first one."""
     handles, labels = ax.get_legend_handles_labels()
     if handles:
         figure.legend(
