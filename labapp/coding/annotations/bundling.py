@@ -64,14 +64,11 @@ def bundle_annotations(record: Record) -> dict[str, bytes]:
 
 def leaving_annotations(record: Record) -> SessionAnnotations:
     """What was said about a session, as it may leave the lab: equal to what is read of a bundle.
+    Raises AnnotationError: a file of it is damaged.
 
     Parameters
     ----------
     record : as it goes into the export: a de-identified one where its rows were reduced.
-
-    Raises
-    ------
-    AnnotationError : a file of it is damaged.
     """
     return annotations_in(_FilesInMemory(bundle_annotations(record)), record)
 

@@ -379,15 +379,12 @@ Kind = Literal["units", "texts", "codes"]
 
 
 def forget_annotations(session: Path) -> tuple[Kind, ...]:
-    """Delete all units, texts and marks of a session, and its videos.
+    """Delete all units, texts and marks of a session, and its videos. Raises DataFolderError: not
+    all of it could be deleted; calling it again goes on.
 
     Returns
     -------
     Which of units, texts and codes there were.
-
-    Raises
-    ------
-    DataFolderError : not all of it could be deleted; calling it again goes on.
     """
     folder = annotations_folder(session)
     if not files.exists(folder):

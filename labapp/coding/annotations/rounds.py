@@ -248,17 +248,14 @@ def draw_assignments(
     neither rater codes one condition more than another where that can be avoided. The stretches
     (units that follow on each other, within a stage, up to a minute) stand in a row by condition,
     session and time; from a random start every (1 / both)-th one is taken. So each condition and
-    each session has its share; a session that would have none gets one.
+    each session has its share; a session that would have none gets one. Raises UsageError: the
+    share, or the raters, cannot be drawn with.
 
     Parameters
     ----------
     sessions : in any order; each once.
     raters : at least one, and two where stretches are coded twice; each once.
     both : share of the stretches that are coded twice, 0 to 1.
-
-    Raises
-    ------
-    UsageError : the share, or the raters, cannot be drawn with.
     """
     _refuse(raters, both)
     ordered = sorted(sessions, key=lambda session: session.name)

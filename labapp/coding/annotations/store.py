@@ -98,17 +98,13 @@ def annotations_of(
     """Everything that was said about a session after its end, as far as it may be shown.
 
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
-    the participant did not agree that what was said is written down.
+    the participant did not agree that what was said is written down. Raises AnnotationError: a file
+    of it cannot be read, a line is damaged, or a file is of another session.
 
     Parameters
     ----------
     record : a session folder or a bundle.
     events : its journal, where that was read already.
-
-    Raises
-    ------
-    AnnotationError
-        A file of it cannot be read, a line is damaged, or a file is of another session.
     """
     return annotations_in(annotations_tree(record), record, events)
 

@@ -573,7 +573,7 @@ class Recogniser:
         )
 
     def hear(self, samples: NDArray[np.int16], rate: int, language: str) -> list[HeardWord]:
-        """The words in sound.
+        """The words in sound. Raises TranscriptionError: the engine failed, or its process ended.
 
         Parameters
         ----------
@@ -581,10 +581,6 @@ class Recogniser:
             Mono; not all zeros, in which some models hear words.
         rate : frames a second.
         language : what is spoken, as a code such as `de`.
-
-        Raises
-        ------
-        TranscriptionError : the engine failed, or its process ended.
         """
         sound = resample_sound(samples, rate)
         answer = self._ask({"language": language, "words": self.words}, sound)

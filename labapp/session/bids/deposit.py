@@ -391,7 +391,8 @@ def deposit(
     private: Path | None = None,
     progress: Progress | None = None,
 ) -> DepositReport:
-    """Write the folder of a deposit, which is always de-identified.
+    """Write the folder of a deposit, which is always de-identified. Raises LabappError: as
+    `export`; BundleError for pilots.
 
     Parameters
     ----------
@@ -401,10 +402,6 @@ def deposit(
     bundle : put the de-identified BIDS dataset into the folder, too.
     audio : the sound of those who agreed that it is passed on, in that dataset, as FLAC.
     private : as of `labapp.session.bids.export.export`.
-
-    Raises
-    ------
-    LabappError : as `export`; BundleError for pilots.
     """
     how = Deposit(metadata, bundle=bundle or audio)
     path = export(
