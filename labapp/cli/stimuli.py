@@ -114,7 +114,7 @@ def stimuli_build(
     """
     from labapp.models.explanations.building import commands
 
-    if id_ is None and name is not None and name not in commands.list_scored_sets():
+    if id_ is None and name is not None and name not in commands.SCORED_SPECS:
         commands.refuse_scored_options(
             name, title=title, each=images_per_class, wrong=wrong_per_class, methods=methods
         )

@@ -498,7 +498,7 @@ _EVERY = (
     Format("csv", ".csv", "a table", tables.write_csv, tables.read_csv, False, US, False),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _EVERY}
-ON_TRANSCRIPT = replace(FORMATS["qdpx"], write=qdpx.write_on_transcript)
+ON_TRANSCRIPT = replace(FORMATS["qdpx"], write=partial(qdpx.write, on_transcript=True))
 """A project with the codes of units on the transcript."""
 
 
