@@ -195,6 +195,9 @@ def redact(
     session: Path, t0_ns: int, t1_ns: int, by: str, replacement: str = ""
 ) -> RedactionReport:
     """Let neither sound nor words of a stretch leave the lab, and take the words out of its files.
+    Raises SessionBusy: a window has annotations of the session open. AnnotationError: the stretch
+    has no length, or a file cannot be read or written. What was begun goes on when it is called
+    again with the same stretch.
 
     Parameters
     ----------
@@ -202,12 +205,6 @@ def redact(
     t0_ns, t1_ns : session time.
     by : who redacts; a rater's name.
     replacement : what stands for the words.
-
-    Raises
-    ------
-    SessionBusy : a window has annotations of the session open.
-    AnnotationError : the stretch has no length, or a file cannot be read or written. What was begun
-        goes on when it is called again with the same stretch.
     """
     session = session.absolute()
     refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and then redact.")

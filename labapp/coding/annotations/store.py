@@ -216,7 +216,9 @@ def open_marks(
     machine: bool = False,
     record: Record | None = None,
 ) -> MarksFile:
-    """Open a rater's marks in a session for work.
+    """Open a rater's marks in a session for work. Raises AnnotationsBusy: the file is open in
+    another window; AnnotationError: the name cannot be a rater's, the session is being recorded,
+    its units are not frozen, or the file is damaged or of another session.
 
     Parameters
     ----------
@@ -224,12 +226,6 @@ def open_marks(
     blind : what the rater is not shown, see `labapp.coding.annotations.model.Blinding`.
     machine : whether no person gives them.
     record : the session, where it was opened before.
-
-    Raises
-    ------
-    AnnotationsBusy : the file is open in another window.
-    AnnotationError : the name cannot be a rater's, the session is being recorded, its units are not
-        frozen, or the file is damaged or of another session.
     """
     session = session.absolute()
     check_rater(rater, session.parent)

@@ -85,7 +85,10 @@ def add_video(
     by: str = "",
     tell: Tell = lambda share, what: None,
 ) -> PlacedVideo:
-    """Copy a video to a session, where it lies on its clock.
+    """Copy a video to a session, where it lies on its clock. Raises VideoError: the participant did
+    not agree to a video, the file is none, its place cannot be told by its sound, or it cannot be
+    copied; AnnotationError: the session's list of videos cannot be read or written, or the name is
+    none.
 
     Parameters
     ----------
@@ -93,12 +96,6 @@ def add_video(
         left out.
     drift_ppm : by hand: how much more session time passes than time of the video, in millionths.
     by : who adds it.
-
-    Raises
-    ------
-    VideoError : the participant did not agree to a video, the file is none, its place cannot be
-        told by its sound, or it cannot be copied.
-    AnnotationError : the session's list of videos cannot be read or written, or the name is none.
     """
     record = _record(session, by)
     require()

@@ -314,18 +314,15 @@ def still(
     trails: bool = False,
     withholds: bool = False,
 ) -> QImage:
-    """The participant's screen at a session time, the same picture every time.
+    """The participant's screen at a session time, the same picture every time. Raises RecordError:
+    no screen of the session can be shown; LabappError: the one at that time cannot be, for example
+    since its model is not installed.
 
     Parameters
     ----------
     size : of the window in logical pixels, which are those of the picture.
     trails : with the movements of the dials in the last seconds.
     withholds : see `PastWindow`.
-
-    Raises
-    ------
-    RecordError : no screen of the session can be shown.
-    LabappError : the one at that time cannot be, for example since its model is not installed.
     """
     history.state_at(t_ns)  # raises, before there is a window
     past = PastWindow(history, size, withholds=withholds)
