@@ -377,12 +377,8 @@ Kind = Literal["units", "texts", "codes"]
 
 def forget_annotations(session: Path) -> tuple[Kind, ...]:
     """Delete all units, texts and marks of a session, and its videos. Raises DataFolderError: not
-    all of it could be deleted; calling it again goes on.
-
-    Returns
-    -------
-    Which of units, texts and codes there were.
-    """
+    all of it could be deleted; calling it again goes on. Returns which of units, texts and codes
+    there were."""
     folder = annotations_folder(session)
     if not files.exists(folder):
         return ()

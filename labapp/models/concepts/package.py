@@ -255,13 +255,9 @@ def score(
     model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
 ) -> dict[str, Any]:
     """Compute the numbers of a card again, from weights and data. Raises ModelError, DatasetError:
-    the package or the official files are missing or refused.
-
-    Returns
-    -------
-    model, computed and card (both with test, validation and scores), agrees: whether every number
-    is the card's within `TOLERANCE`.
-    """
+    the package or the official files are missing or refused. Returns model, computed and card (both
+    with test, validation and scores), agrees: whether every number is the card's within
+    `TOLERANCE`."""
     from labapp.models.concepts import training  # torch
 
     loaded = load(model, root=root)

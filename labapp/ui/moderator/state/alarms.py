@@ -96,10 +96,6 @@ TODO: dict[str, str] = N_all(
     *("screen",),
 )
 """What to do, by the key of an alarm; nothing where its words say that themselves."""
-SAYS_WHAT_TO_DO = frozenset(
-    {"audio_clipping", "close", "consent_not_stored", "network_drive", "quota_full"}
-)
-"""Keys of the alarms whose own words do."""
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 """Keys of the alarms about what the microphone hears."""
 
