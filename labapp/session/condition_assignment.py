@@ -445,13 +445,8 @@ def _unusable(path: Path, error: Exception) -> DataFolderError:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The people of a study by the places they hold.
-
-    Attributes
-    ----------
-    rule : hands out the places.
-    people : everybody so far, with their sessions and places.
-    """
+    """The people of a study by the places they hold. rule: hands out the places; people: everybody
+    so far, with their sessions and places."""
 
     rule: Rule
     people: Sequence[Person[CellAssignment]]

@@ -109,13 +109,8 @@ class _FilesInMemory:
 
 @dataclass
 class _Bundled:
-    """A session's annotations on their way into a bundle.
-
-    Attributes
-    ----------
-    record : as it goes into the bundle.
-    used : SHA-256 of the codebooks that marks were given by.
-    """
+    """A session's annotations on their way into a bundle. record: as it goes into the bundle; used:
+    SHA-256 of the codebooks that marks were given by."""
 
     record: Record
     used: set[str] = field(default_factory=set)

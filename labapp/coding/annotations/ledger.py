@@ -573,12 +573,8 @@ Record_ = TypeVar("Record_")
 
 
 class Fold(Protocol):
-    """What a file of lines holds.
-
-    Attributes
-    ----------
-    opened : what was said when it was opened last: of which session it is, and who works on it.
-    """
+    """What a file of lines holds. opened: what was said when it was opened last: of which session
+    it is, and who works on it."""
 
     opened: Mapping[str, Any]
 

@@ -439,13 +439,8 @@ def redact_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
 
 @dataclass(frozen=True)
 class RedactedTree:
-    """The files of a tree, with zeros in the redacted frames of its sound files.
-
-    Attributes
-    ----------
-    tree : where they lie.
-    silent : frames that are zeros, by the names of files.
-    """
+    """The files of a tree, with zeros in the redacted frames of its sound files. tree: where they
+    lie; silent: frames that are zeros, by the names of files."""
 
     tree: Tree
     silent: Mapping[str, Ranges]

@@ -455,13 +455,8 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class CloseReport:
-    """What was said to be done, or locked.
-
-    Attributes
-    ----------
-    closed : by session and rater.
-    left_out : sessions that cannot be used, and why.
-    """
+    """What was said to be done, or locked. closed: by session and rater; left_out: sessions that
+    cannot be used, and why."""
 
     closed: tuple[Closed, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -595,13 +590,8 @@ def study_status(study: Path) -> Iterator[SessionProgress]:
 
 @dataclass(frozen=True, slots=True)
 class StudyDisagreements:
-    """Where raters differ.
-
-    Attributes
-    ----------
-    differences : over all sessions.
-    left_out : sessions that cannot be used, and raters whose coding is not locked yet, and why.
-    """
+    """Where raters differ. differences: over all sessions; left_out: sessions that cannot be used,
+    and raters whose coding is not locked yet, and why."""
 
     differences: tuple[Disagreement, ...]
     left_out: tuple[tuple[str, str], ...]

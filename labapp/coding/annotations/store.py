@@ -492,13 +492,8 @@ class AnnotatedSession:
 
 @dataclass(frozen=True)
 class StudySessions:
-    """The sessions of a study.
-
-    Attributes
-    ----------
-    usable : in the order of their starts.
-    left_out : the names of the others, and why each is left out.
-    """
+    """The sessions of a study. usable: in the order of their starts; left_out: the names of the
+    others, and why each is left out."""
 
     usable: tuple[AnnotatedSession, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -588,13 +583,8 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What a session is known by.
-
-    Attributes
-    ----------
-    journal : hash of its last event, which all events before go into.
-    sound : SHA-256 of each sound file, by its name in the session's folder.
-    """
+    """What a session is known by. journal: hash of its last event, which all events before go into;
+    sound: SHA-256 of each sound file, by its name in the session's folder."""
 
     journal: str
     sound: Mapping[str, str]

@@ -406,13 +406,9 @@ _MARGIN_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """How the loudness of a recording goes up and down.
-
-    Attributes
-    ----------
-    values : (BANDS, n) float32, 0 where there is no sound.
-    present : (n,) bool, where there is sound: neither lost, nor exact zeros for long.
-    """
+    """How the loudness of a recording goes up and down. values: (BANDS, n) float32, 0 where there
+    is no sound; present: (n,) bool, where there is sound: neither lost, nor exact zeros for
+    long."""
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]

@@ -39,13 +39,8 @@ _CYCLE = one_cycle(0.3)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a learner is made for.
-
-    Attributes
-    ----------
-    shape : of an instance: (channels, pixels, pixels), or (features,).
-    concepts, classes : how many there are.
-    """
+    """What a learner is made for. shape: of an instance: (channels, pixels, pixels), or
+    (features,); concepts, classes: how many there are."""
 
     shape: tuple[int, ...]
     concepts: int

@@ -675,13 +675,8 @@ LENGTH = 0.5
 
 
 class Directions(nn.Module):
-    """Concepts as directions in codes, and the map from their scores back to codes.
-
-    Parameters
-    ----------
-    width : numbers of a code.
-    count : directions.
-    """
+    """Concepts as directions in codes, and the map from their scores back to codes. width: numbers
+    of a code; count: directions."""
 
     def __init__(self, width: int, count: int) -> None:
         super().__init__()

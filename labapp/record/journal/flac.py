@@ -83,12 +83,7 @@ def write_flac(pieces: Iterable[NDArray[np.int16]], rate: int, target: IO[bytes]
 @dataclass(frozen=True)
 class FlacTree:
     """The files of a session in a bundle with FLAC sound, under the names that the journal has.
-
-    Attributes
-    ----------
-    tree : the files as they are.
-    folder : of the sound files, with a slash at its end.
-    """
+    tree: the files as they are; folder: of the sound files, with a slash at its end."""
 
     tree: Tree
     folder: str

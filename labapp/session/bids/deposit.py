@@ -192,13 +192,8 @@ class Metadata:
 
 
 class Deposit(Exporter):
-    """The folder of a deposit. `contents` is what is in it, once it was written.
-
-    Parameters
-    ----------
-    metadata : what people say of it.
-    bundle : whether the de-identified BIDS dataset is in it, too.
-    """
+    """The folder of a deposit. `contents` is what is in it, once it was written. metadata: what
+    people say of it; bundle: whether the de-identified BIDS dataset is in it, too."""
 
     name = "deposit"
     sounds = (WAV, FLAC)

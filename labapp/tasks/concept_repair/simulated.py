@@ -197,13 +197,8 @@ class Eyesight:
 
 @dataclass
 class Learnt:
-    """What a participant noticed of one model.
-
-    Attributes
-    ----------
-    moved : by change the other concepts that came with it when it last mattered, and whether they
-        were on then.
-    """
+    """What a participant noticed of one model. moved: by change the other concepts that came with
+    it when it last mattered, and whether they were on then."""
 
     moved: dict[ConceptChange, dict[int, bool]] = field(default_factory=dict)
 

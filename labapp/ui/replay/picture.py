@@ -194,13 +194,8 @@ class PastWindow:
 
 
 class ReplayPicture(QWidget):
-    """The participant's screen at a time, as large as there is room for.
-
-    Parameters
-    ----------
-    history : of the session.
-    withholds : see `PastWindow`.
-    """
+    """The participant's screen at a time, as large as there is room for. history: of the session;
+    withholds: see `PastWindow`."""
 
     def __init__(self, history: History, *, withholds: bool = False) -> None:
         super().__init__()

@@ -369,14 +369,8 @@ def parse_stroke(text: str) -> Stroke:
 
 @dataclass(frozen=True)
 class KeyMap:
-    """Which key does what.
-
-    Attributes
-    ----------
-    strokes : by section and action.
-    problem : LabappError or None
-        Why the user's own file is not used.
-    """
+    """Which key does what. strokes: by section and action; problem: the error for which the
+    user's own file is not used."""
 
     strokes: Mapping[str, Mapping[str, tuple[Stroke, ...]]]
     problem: SetupError | None = None

@@ -108,13 +108,8 @@ class TierCoding:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What is compared, and what is not.
-
-    Attributes
-    ----------
-    tiers : by codebook, version, tier and round.
-    left_out : what is not compared and why, a sentence each.
-    """
+    """What is compared, and what is not. tiers: by codebook, version, tier and round; left_out:
+    what is not compared and why, a sentence each."""
 
     tiers: tuple[TierCoding, ...]
     left_out: tuple[str, ...]
