@@ -441,13 +441,8 @@ _WORD_REPEATS = 4
 
 
 def doubts_of(words: Sequence[Word], voiced: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
-    """Why a text may be invented; empty where nothing says so.
-
-    Parameters
-    ----------
-    words : in their order.
-    voiced : session times at which somebody is heard.
-    """
+    """Why a text may be invented; empty where nothing says so. words: in their order; voiced:
+    session times at which somebody is heard."""
     if not words:
         return ()
     doubts: list[Doubt] = []

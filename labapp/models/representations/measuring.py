@@ -193,12 +193,8 @@ def code_agreement(
     space: LatentSpace, decode: Callable[[Float32], Float32], latents: Float32, data: Split
 ) -> CodeAgreement:
     """The agreement of the first, discrete dimension of `latents` with the digits it draws.
-
-    Parameters
-    ----------
-    latents : draws of the prior, float32, shape (n, dimensions).
-    data : MNIST, whose one factor is the digit.
-    """
+    latents: draws of the prior, float32, shape (n, dimensions); data: MNIST, whose one factor is
+    the digit."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.svm import SVC
 

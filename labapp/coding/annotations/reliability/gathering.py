@@ -125,13 +125,8 @@ class _Gathering:
 
 
 def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) -> Gathered:
-    """Sort the marks of sessions into what may be compared.
-
-    Parameters
-    ----------
-    sessions : of one study or several.
-    codebooks : the versions by their SHA-256.
-    """
+    """Sort the marks of sessions into what may be compared. sessions: of one study or several;
+    codebooks: the versions by their SHA-256."""
     work = _Gathering()
     for number, session in enumerate(sessions):
         for rater in session.annotations.raters.values():
@@ -388,13 +383,9 @@ class UnitTable:
 
 
 def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
-    """The units of frozen segmentations with what raters gave to them.
-
-    Parameters
-    ----------
-    tier : a tier whose codes are given to units.
-    everybody : whether units of all speakers are compared, not the participant's alone.
-    """
+    """The units of frozen segmentations with what raters gave to them. tier: a tier whose codes are
+    given to units; everybody: whether units of all speakers are compared, not the participant's
+    alone."""
     raters = tier.raters
     rows: list[CodedUnit] = []
     remarks: list[str] = []
