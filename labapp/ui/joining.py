@@ -35,13 +35,11 @@ from labapp.ui.widgets.controls import Button
 
 FILE = "joined.json"
 WHY = {
+    **N_all("join.over", "closed", "removed", "left"),
     **N_all(
         "join.refused",
         *("code", "locked", "version", "full", "unreachable", "wrong_server", "damaged"),
     ),
-    "closed": N_("join.over.closed"),
-    "removed": N_("join.over.removed"),
-    "left": N_("join.over.left"),
 }
 """What is said of a link that is over, by its reason (`LinkState`)."""
 LINK_MS = 500

@@ -515,11 +515,7 @@ class StudyChoice:
     title: str
 
 
-GROUPS = {
-    "own": N_("studies.own"),
-    "shipped": N_("studies.shipped"),
-    "published": N_("studies.published"),
-}
+GROUPS = N_all("studies", "own", "shipped", "published")
 """Headings of the list of studies, by `StudyShelf.group`, in their order."""
 
 

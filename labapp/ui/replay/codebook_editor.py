@@ -35,11 +35,7 @@ from labapp.ui.widgets.controls import Button
 
 LONGEST = 2000
 COMBO_PX = 240
-KINDS = {
-    "one": N_("codebook.kind.one"),
-    "several": N_("codebook.kind.several"),
-    "spans": N_("codebook.kind.spans"),
-}
+KINDS = N_all("codebook.kind", "one", "several", "spans")
 """What codes of a new group are given to."""
 COLOUR_NAMES = N_all(
     "codebook.colour",

@@ -38,7 +38,7 @@ from labapp.session.replay.history import History
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
-from labapp.ui.language import N_, hide_names_in, tr, translate_message
+from labapp.ui.language import N_, N_all, hide_names_in, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.wording import PartWords, every_mark, format_time, words_of
 from labapp.ui.participant.view import CoverText, SessionView
@@ -529,11 +529,7 @@ HELD: Mapping[str, str] = {
     "leave": N_("replay.leave_asked"),
     "end": N_("replay.session_ended"),
 }
-HEARD: Mapping[str, str] = {
-    "silent": N_("replay.heard.silent"),
-    "zeros": N_("replay.heard.zeros"),
-    "clipping": N_("replay.heard.clipping"),
-}
+HEARD: Mapping[str, str] = N_all("replay.heard", "silent", "zeros", "clipping")
 ABSENT: Mapping[str, str] = {
     "missing": N_("replay.absent.missing"),
     "unreadable": N_("replay.absent.unreadable"),

@@ -102,11 +102,7 @@ SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 DURING = SOUND | {"device", "close"}
 """Keys of the alarms that ask for what only a running session needs."""
 
-TOLD = {
-    "recorder": N_("alarm.stalled.recorder"),
-    "kept": N_("alarm.stalled.kept"),
-    "left_out": N_("alarm.stalled.left_out"),
-}
+TOLD = N_all("alarm.stalled", "recorder", "kept", "left_out")
 """What follows from a standstill, and what to do."""
 
 
