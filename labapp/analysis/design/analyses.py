@@ -36,7 +36,14 @@ from labapp.analysis.design.layout import (
     term_name,
     wide,
 )
-from labapp.analysis.design.sources import POSITION, STIMULUS, LeftOut, Outcome, outcomes_of
+from labapp.analysis.design.sources import (
+    ONE_LEVEL,
+    POSITION,
+    STIMULUS,
+    LeftOut,
+    Outcome,
+    outcomes_of,
+)
 from labapp.analysis.inference import EQUIVALENT, TWO_SIDED, Direction
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import Tables
@@ -51,7 +58,7 @@ TRIALS_MIXED, TRIALS_LOGISTIC = "trials, linear mixed model", "trials, logistic 
 MOST_EFFECTS = 600
 """Random effects, at most, in the models of trials that let effects differ between people."""
 MOST_TRIALS = 20_000
-RAW = "tests of equivalence need values that are not transformed"
+RAW = "tests of equivalence with a bound in the unit of the outcome are of untransformed values"
 NORMAL, SAME_VARIANCES = "Shapiro-Wilk W, residuals", "Brown-Forsythe F, groups"
 BY_RANKS = "by ranks"
 
@@ -110,10 +117,9 @@ class Analysis:
         """Of the values that are tested, such as log s."""
         return " ".join(filter(None, (self.transform, self.outcome.unit)))
 
-    @property
-    def raw_equivalence(self) -> bool:
-        """Whether the test of equivalence is of values that are not transformed."""
-        return bool(self.transform) and RAW in self.remarks
+    def is_raw(self, row: Statistic) -> bool:
+        """Whether a test of equivalence is of values that are not transformed, as others are."""
+        return bool(self.transform) and row.unit == self.outcome.unit
 
     def select(self, kind: str, **cells: object) -> list[Statistic]:
         """The rows of a kind that have these cells."""
@@ -222,7 +228,7 @@ def _correct_tests(analyses: Sequence[Analysis], declaration: Declaration) -> li
 
 
 def transform_values(values: Floats, transform: str) -> Floats:
-    """NaN where a value has none."""
+    """NaN if a value has none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if transform == "log":
             made = np.log(values)
@@ -260,7 +266,11 @@ def _analysis(
             own = transform_values(trials[VALUE].to_numpy(np.float64), transform)
             trials = trials.assign(value=own).dropna(subset=[VALUE]).reset_index(drop=True)
         frame = frame.dropna(subset=[VALUE]).reset_index(drop=True)
+        outcome = replace(outcome, layout=outcome.layout.met_in(frame))
     layout = outcome.layout
+    if layout.flat:
+        why = "; ".join((*remarks, ONE_LEVEL.format(layout.flat)))
+        return LeftOut(outcome.name, outcome.group, outcome.role, why)
     data = wide(frame, layout)
     everybody = np.isfinite(data.values).all(axis=1)
     gaps = not everybody.all()
@@ -467,7 +477,7 @@ def _equivalence(
     outcome: Outcome,
     transform: str,
 ) -> tuple[Statistic | None, list[str]]:
-    """The test of equivalence of a contrast, and remarks on it; None where there is none."""
+    """The test of equivalence of a contrast, and remarks on it; None if there is none."""
     remarks, unit = [], " ".join(filter(None, (transform, outcome.unit)))
     estimate = means.estimate(own.weights)
     if smallest.raw is not None and transform and not isinstance(estimate, Statistic):
@@ -561,8 +571,8 @@ def _checks(
     """What the tests assume, the place in the order, and tests by ranks."""
     layout = data.layout
     if isinstance(complete, anova.Variance):
-        yield _check(inference.normality(complete.residuals()), NORMAL)
         whole = complete.wide
+        yield _check(inference.normality(complete.residuals(), whole.size), NORMAL)
         if layout.between:
             means = whole.values.mean(axis=1)
             cells = [tuple(row) for row in whole.groups]

@@ -41,7 +41,7 @@ from labapp.analysis.design.analyses import (
     analyse,
     back,
 )
-from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL
+from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
 from labapp.analysis.design.reviewing import Review, declared_outcomes, review, review_sections
 from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
@@ -70,7 +70,7 @@ SCRIPT = "analysis.R"
 
 
 def script(studies: Iterable[StudyAnalyses], scales: Iterable[Reliability] = ()) -> str:
-    """The whole script; empty where nothing was analysed."""
+    """The whole script; empty if nothing was analysed."""
     chosen = [results for results in studies if results.analyses]
     checked = list(dict.fromkeys(_scale(scale) for scale in scales if not scale.why))
     if not chosen and not checked:
@@ -177,10 +177,11 @@ def _contrasts(analysis: Analysis) -> str:
             f"`{factor}` = {_format_weights(levels)}"
             for factor, levels in comparison.weights.items()
         )
+        raw = any(map(analysis.is_raw, analysis.select(EQUIVALENCE, contrast=row.contrast)))
         made.append(
             f"list(name = {_text(row.contrast)}, factors = {_text(row.factors)}, "
             f"direction = {_text(row.direction)}, "
-            f"untransformed = {_flag(analysis.raw_equivalence)}, weights = list({weights}))"
+            f"untransformed = {_flag(raw)}, weights = list({weights}))"
         )
     if len(made) < 2:
         return f"list({', '.join(made)})"
@@ -208,15 +209,17 @@ def _flag(flag: bool) -> str:
 
 VALUES_TABLE = "analysed_values"
 LEVELS = 8
-"""Columns for the levels of factors in the table of values."""
+COVARIATES = 20
+"""Columns for the levels of factors, and for covariates, in the table of values: `design.measured`
+has no more."""
 
 ANALYSED_VALUES = (
     text("study", "id of the study"),
     whole("analysis", "number of the default analysis, as in the table statistics"),
     text("quantity", "the outcome"),
-    text("rows", "cells: one value a participant and cell; trials: one a trial"),
+    text("rows", "cells: one value per participant and cell; trials: one per trial"),
     text("participant", "label of the participant (a pseudonym)"),
-    text("stimulus", "of trials: what was shown"),
+    text("stimulus", "for trials: what was shown"),
     whole("position", "place at which the participant met the cell, from 1"),
     *(
         text(f"level_{at}", f"level of factor {at} of the analysis; its name is in analysis.R")
@@ -224,7 +227,7 @@ ANALYSED_VALUES = (
     ),
     *(
         number(f"covariate_{at}", f"covariate {at} of the analysis; its name is in analysis.R")
-        for at in range(1, 4)
+        for at in range(1, COVARIATES + 1)
     ),
     number("value", "the value that was analysed, after the transform"),
 )
@@ -232,7 +235,7 @@ ANALYSED_VALUES = (
 
 
 DEFINITIONS = {
-    "Analyses by the design": (
+    "Analyses according to the design": (
         "Participants' means per cell. If every participant has a value in every cell, the test "
         "is an analysis of variance with type III sums of squares and, within participants, also "
         "with the Greenhouse-Geisser correction. Otherwise, it is a linear mixed model with a "
@@ -390,7 +393,7 @@ CONTINUED = "An arrowhead at the edge means that the interval continues."
 
 
 def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFigure | None:
-    """The declared outcomes of a study by its factors; None where there are none of either. name:
+    """The declared outcomes of a study by its factors; None if there are none of either. name:
     of its files."""
     analyses = [
         analysis
@@ -429,7 +432,7 @@ RESIDUALS_READ = (
 
 
 def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportFigure | None:
-    """Normal quantiles, and residuals by fitted values, of every declared outcome; None where there
+    """Normal quantiles, and residuals by fitted values, of every declared outcome; None if there
     is none. name: of its files."""
     shown = [
         (analysis, analysis.complete)

@@ -6,7 +6,7 @@ Everything here is arithmetic on frames: one row a participant and cell, or a tr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
@@ -72,6 +72,20 @@ class Layout:
     def within(self) -> tuple[Factor, ...]:
         return tuple(factor for factor in self.factors if factor.within)
 
+    def met_in(self, frame: pd.DataFrame) -> Layout:
+        """Without the levels that no row of a frame has."""
+        factors = (
+            replace(f, levels=tuple(x for x in f.levels if (frame[f.name] == x).any()))
+            for f in self.factors
+        )
+        return replace(self, factors=tuple(factors))
+
+    @property
+    def flat(self) -> str:
+        """The first factor with fewer than two levels; empty if there is none."""
+        few = (plain_name(factor.name) for factor in self.factors if len(factor.levels) < 2)
+        return next(few, "")
+
     @property
     def words(self) -> str:
         """between hint; within model; covariate age."""
@@ -91,7 +105,7 @@ class Wide:
     Attributes
     ----------
     participants : shape (n,), sorted.
-    values : shape (n, cells), NaN where a participant has none; the last factor changes fastest.
+    values : shape (n, cells), NaN if a participant has none; the last factor changes fastest.
     groups : shape (n, factors between), the numbers of the levels.
     covariates : shape (n, covariates), each centred on its mean.
     """
@@ -101,6 +115,11 @@ class Wide:
     values: Floats
     groups: Whole
     covariates: Floats
+
+    @property
+    def size(self) -> float:
+        """The largest of the values; 1 where all are 0."""
+        return float(np.nanmax(np.abs(self.values))) or 1.0
 
     @property
     def complete(self) -> Wide:
@@ -249,7 +268,7 @@ def kron(first: Floats, other: Floats) -> Floats:
 
 def fixed_effects(rows: pd.DataFrame, layout: Layout) -> tuple[Columns, Whole, bool] | None:
     """The design of usable rows, the numbers of their levels, and whether it has interactions: they
-    are left out where a combination of levels has no row. None where even then the factors cannot
+    are left out where a combination of levels has no row. None if even then the factors cannot
     be told apart. Covariates are less their means over participants."""
     codes = np.column_stack(
         [np.zeros((len(rows), 0), np.intp)] + [codes_of(rows, factor) for factor in layout.factors]

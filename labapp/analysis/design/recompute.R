@@ -1,4 +1,4 @@
-# Recomputes every number of labapp's analyses by the design, and compares them with statistics.csv.
+# Recomputes every number of labapp's analyses according to the design, and compares them with statistics.csv.
 #
 #   Rscript analysis.R            from any folder (packages: lme4, lmerTest)
 #
@@ -55,6 +55,8 @@ frame_of <- function(a, rows) {
   if (!all(is.na(d$stimulus))) d$stimulus <- factor(d$stimulus)
   d
 }
+## R's noncentral t is wrong beyond this noncentrality; nothing is compared there.
+FAR <- 37.62
 ## Ends of the 95 % interval of the noncentrality of a t and an F.
 noncentral <- function(share, start, step) vapply(c(0.975, 0.025), function(wanted) {
   side <- if (wanted > 0.5) -1 else 1; from <- start
@@ -68,6 +70,7 @@ noncentral <- function(share, start, step) vapply(c(0.975, 0.025), function(want
 }, 0)
 t_ends <- function(t, df) {
   ends <- noncentral(function(at) suppressWarnings(pt(abs(t), df, at)), abs(t), sqrt(1 + t^2 / (2 * df)))
+  ends[abs(ends) > FAR] <- Inf
   if (t < 0) -rev(ends) else ends
 }
 f_ends <- function(F, df, dfe) vapply(c(0.95, 0.05), function(wanted) {
@@ -78,8 +81,8 @@ f_ends <- function(F, df, dfe) vapply(c(0.95, 0.05), function(wanted) {
   uniroot(function(at) share(at) - wanted, c(0, to), tol = 1e-11)$root
 }, 0)
 compare_ends <- function(a, what, r, ends, tolerance) {
-  compare(a, paste(what, "lower end"), r[[1]], ends[1], tolerance)
-  compare(a, paste(what, "upper end"), r[[2]], ends[2], tolerance)
+  if (!is.infinite(ends[1])) compare(a, paste(what, "lower end"), r[[1]], ends[1], tolerance)
+  if (!is.infinite(ends[2])) compare(a, paste(what, "upper end"), r[[2]], ends[2], tolerance)
 }
 back <- function(value, transform) switch(transform, log = exp(value), sqrt = pmax(value, 0)^2,
                                           logit = plogis(value), value)
@@ -187,7 +190,9 @@ anova_estimate <- function(m, weights) {
 }
 
 ## Gaps: a random intercept of participants, REML, Satterthwaite.
+## lmerTest's degrees of freedom need values whose standard deviation is near 1.
 mixed_model <- function(a, d, random = "(1 | participant)") {
+  unit <- sd(d$value); d$value <- d$value / unit
   f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+", random))
   ## A single search can stop early: the fit with the least REML criterion of several is compared.
   fit <- function(optimizer, start = NULL) tryCatch(suppressMessages(suppressWarnings(lmerTest::lmer(f, d, start = start,
@@ -199,14 +204,14 @@ mixed_model <- function(a, d, random = "(1 | participant)") {
   for (start in c(0.1, 0.5, 2)) fits <- c(fits, fit("bobyqa", rep(start, k)))
   fits <- Filter(Negate(is.null), fits)
   m <- fits[[which.min(vapply(fits, lme4::REMLcrit, 0))]]
-  list(a = a, m = m, formula = as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))))
+  list(a = a, m = m, unit = unit, formula = as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))))
 }
 mixed_estimate <- function(x, weights) {
   cells <- cells_of(x$a, seq_along(x$a$factors))
   for (name in x$a$covariates) cells[[name]] <- 0
   L <- drop(cell_weights(x$a, weights, seq_along(x$a$factors)) %*% model.matrix(x$formula, cells))
   t <- lmerTest::contest1D(x$m, L, ddf = "Satterthwaite")
-  list(value = t[["Estimate"]], error = t[["Std. Error"]], df = t[["df"]])
+  list(value = x$unit * t[["Estimate"]], error = x$unit * t[["Std. Error"]], df = t[["df"]])
 }
 
 ## Yes or no: logistic regression, working independence, covariance of Mancl and DeRouen (2001).
@@ -325,7 +330,7 @@ check_checks <- function(a, m, d) {
       exact <- length(y) <= 50 && all(y != 0) && !anyDuplicated(abs(y))
       p <- suppressWarnings(wilcox.test(y, exact = exact, correct = FALSE)$p.value)
     } else if (grepl("^position", name)) {
-      d$place <- factor(d$position)
+      d$place <- factor(d$position); d$value <- d$value / sd(d$value)
       f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+ place + (1 | participant)"))
       x <- suppressMessages(suppressWarnings(lmerTest::lmer(f, d)))
       t <- as.data.frame(anova(x, type = 3, ddf = "Satterthwaite"))
@@ -335,7 +340,7 @@ check_checks <- function(a, m, d) {
   }
 }
 check_mixed <- function(a, x, kind, criterion, pattern = "mixed model$") {
-  theirs <- lme4::REMLcrit(x$m)
+  theirs <- lme4::REMLcrit(x$m) + 2 * (nobs(x$m) - length(lme4::fixef(x$m))) * log(x$unit)
   compare(a, "mixed model, REML criterion", criterion, theirs, ITERATIVE)
   if (abs(criterion - theirs) > ITERATIVE)
     cat(sprintf("Analysis %s (%s): the REML criterion of %s is lower by %.2g, so its fit is the better one.\n",
@@ -456,7 +461,7 @@ check_further <- function(a, m) {
       side <- function(from, to) integrate(function(d) suppressWarnings(dt(t, e$df, d * root)) * dcauchy(d, 0, PRIOR),
                                            from, to, rel.tol = 1e-10, stop.on.error = FALSE)$value
       mass <- switch(contrast$direction, greater = 2 * side(0, Inf), less = 2 * side(-Inf, 0), side(-Inf, 0) + side(0, Inf))
-      compare(a, paste(contrast$name, "Bayes factor"), log(r$statistic), log(mass / dt(t, e$df)), ITERATIVE)
+      if (abs(t) * (1 + 4 / sqrt(2 * e$df)) < FAR) compare(a, paste(contrast$name, "Bayes factor"), log(r$statistic), log(mass / dt(t, e$df)), ITERATIVE)
     }
   }
   rows <- rows[rows$model_name == "aligned_ranks", ]
@@ -481,14 +486,12 @@ check_further <- function(a, m) {
 
 analyse <- function(a) {
   d <- frame_of(a, "cells")
+  cell <- rep("", nrow(d))
+  for (k in seq_along(a$factors))
+    cell <- paste0(cell, if (k > 1) "; ", a$plain(a$factors[k]), "=", d[[a$factors[k]]])
   for (r in which(printed$analysis == a$id & printed$kind == "values")) {
-    own <- rep(TRUE, nrow(d))
-    for (k in seq_along(a$factors)) {
-      level <- vapply(a$levels[[k]], function(l) grepl(paste0("(^|; )", a$plain(a$factors[k]), "=", l, "(; |$)"),
-                                                       printed$levels[r], fixed = FALSE), NA)
-      own <- own & d[[a$factors[k]]] == a$levels[[k]][which(level)[1]]
-    }
-    if (anyNA(own) || !any(own)) next
+    own <- cell == printed$levels[r]
+    if (!isTRUE(any(own))) next
     compare(a, paste("mean,", printed$levels[r]), printed$mean[r], mean(d$value[own]), CLOSED)
     compare(a, paste("sd,", printed$levels[r]), printed$sd[r], sd(d$value[own]), CLOSED)
     n <- sum(own); half <- qt(0.975, n - 1) * sd(d$value[own]) / sqrt(n)
@@ -504,7 +507,7 @@ analyse <- function(a) {
     check_estimates(a, function(w) mixed_estimate(x, w), ITERATIVE)
     if (a$complete) {
       m <- anova_model(a, d); check_anova(a, m, "sensitivity"); check_checks(a, m, d); check_further(a, m)
-    }
+    } else check_checks(a, NULL, d)
   }
   trials <- frame_of(a, "trials")
   if (a$trials == "logistic") {

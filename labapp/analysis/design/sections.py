@@ -76,12 +76,12 @@ ONE_SIDED = (
 def sections(
     results: StudyAnalyses, anchor: str = "", figures: Iterable[Html] = ()
 ) -> Iterator[Html]:
-    """Everything on one study; nothing where nothing was asked that could be analysed. anchor: the
+    """Everything on one study; nothing if nothing was asked that could be analysed. anchor: the
     heading's id; figures: what is drawn of its outcomes."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
     results = results.shown
-    yield heading(3, "Analyses by the design", anchor)
+    yield heading(3, "Analyses according to the design", anchor)
     if all(analysis.outcome.role == UNDECLARED for analysis in results.analyses):
         yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
     yield paragraph(introduction(results))
@@ -268,7 +268,7 @@ def _hypotheses(results: StudyAnalyses) -> Html:
 
 
 def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
-    """The outcome of a hypothesis, None where it was not tested; and the test in words, or why
+    """The outcome of a hypothesis, None if it was not tested; and the test in words, or why
     there is none."""
     with decimals_of(analysis.decimals):
         row, test = find_tested_row(analysis.shown, hypothesis)
@@ -618,6 +618,8 @@ BAYES_READ = (
     "BF10 is how many times more likely the data are if there is a difference than if there is "
     "none; BF01 is the reverse (1 / BF10)."
 )
+MOST_SHOWN = 1e6
+"""A Bayes factor beyond it is only said to be larger."""
 TITLES = {
     YUEN: "Yuen's test, t of 20 % trimmed means",
     PERMUTED: "Permutation test, t",
@@ -640,7 +642,8 @@ def _further(tests: list[Statistic]) -> Html:
             value, called = 1 / value, BAYES_FOR_NONE
         degrees = _degrees(test)
         name = two_lines(called, test.why) if test.why else called
-        rows.append((name, of, decimal(value, 2), degrees, p_cell(test.p)))
+        number = decimal(value, 2) if value <= MOST_SHOWN else f"> {decimal(MOST_SHOWN, 0)}"
+        rows.append((name, of, number, degrees, p_cell(test.p)))
     caption = (
         "Further tests that the study chose in advance, with the participants who have a value "
         "in every cell. p is not corrected, and these tests do not decide any hypothesis."
@@ -818,7 +821,7 @@ def _bound_and_interval(analysis: Analysis, row: Statistic) -> tuple[str, str]:
 def _equivalence(results: StudyAnalyses) -> PaperTable:
     rows = [
         (
-            analysis.outcome.label if analysis.raw_equivalence else _in_unit(analysis),
+            analysis.outcome.label if analysis.is_raw(row) else _in_unit(analysis),
             Verbatim(labelled(row.contrast)), *_bound_and_interval(analysis, row),
             f"{row.statistic:.2f}",
             df_words(row.df), p_cell(row.p), p_cell(row.p_corrected),
@@ -860,7 +863,7 @@ def _interval(row: Statistic) -> str:
 def tex(studies: Iterable[StudyAnalyses]) -> str:
     """Tables for LaTeX, each a `table` with `booktabs`."""
     parts = [
-        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses by the design.",
+        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses according to the design.",
     ]
     number = 0
     for results in studies:

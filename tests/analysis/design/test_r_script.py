@@ -1,4 +1,5 @@
-"""analysis.R makes every test of the analyses by the design again, and has the same numbers."""
+"""analysis.R makes every test of the analyses according to the design again, and has the same
+numbers."""
 
 from __future__ import annotations
 
@@ -22,10 +23,10 @@ from tests.analysis.design.test_equal_to_r import r_is_missing
 
 ALL = {"design": {"within": ["model"]}, "analysis": {"family": "all", "correction": "fdr"}}
 AWKWARD = {
-    "design": {"between": {"hint": ["+01", '01 "two"']}, "within": ["model"]},
+    "design": {"between": {"hint": ["+0.1(", '+011 "two"']}, "within": ["model"]},
     "analysis": {
         "contrasts": [
-            {"name": "-it's", "weights": {"hint": {"+01": 1, '01 "two"': -1}}},
+            {"name": "-it's", "weights": {"hint": {"+0.1(": 1, '+011 "two"': -1}}},
             {"name": "é − b", "weights": {"model": {MODELS[0]: 1, MODELS[1]: -1}}},
         ]
     },
@@ -33,7 +34,14 @@ AWKWARD = {
 BOUND = {
     "design": {"between": {"hint": ["with", "without"]}, "within": ["model"]},
     "analysis": DESIGN["analysis"]
-    | {"smallest_effect": {"response_time_s": {"contrast": AGAINST["name"], "raw": 4}}},
+    | {
+        "smallest_effect": {
+            "response_time_s": [
+                {"contrast": AGAINST["name"], "raw": 4},
+                {"contrast": "hint", "standardised": 0.5},
+            ]
+        }
+    },
 }
 FURTHER = DESIGN | {
     "analysis": DESIGN["analysis"]
@@ -42,13 +50,14 @@ FURTHER = DESIGN | {
 STUDIES: dict[str, dict[str, Any]] = {
     "as declared": {"declared": DESIGN, "n": 14},
     "with gaps": {"declared": DESIGN, "n": 16, "gaps": 4, "seed": 4},
+    "nobody with every cell": {"declared": DESIGN, "n": 14, "gaps": 14, "seed": 10},
     "not declared, two models": {"n": 9, "models": MODELS[:2], "seed": 2},
     "one family": {"declared": ALL, "seed": 3},
     "log with a raw bound": {"declared": BOUND, "seed": 6},
     "one contrast, several tests": {"declared": OPPOSITE, "seed": 7},
     "further tests": {"declared": FURTHER, "n": 17, "seed": 8},
     "further tests, gaps": {"declared": FURTHER, "n": 20, "seed": 9, "gaps": 3},
-    "awkward names": {"declared": AWKWARD, "seed": 5, "hints": ("+01", '01 "two"')},
+    "awkward names": {"declared": AWKWARD, "seed": 5, "hints": ("+0.1(", '+011 "two"')},
 }
 
 
@@ -105,7 +114,7 @@ def test_r_has_the_same_numbers(name: str, tmp_path: Path) -> None:
 
 
 def numbers(tables: Tables) -> dict[str, float]:
-    """Every number of the analyses by the design that R makes again, by what it is of."""
+    """Every number of the analyses according to the design that R makes again, by what it is of."""
     made: dict[str, float] = {}
     for results in Findings.find(tables.included()).of[REPORT].studies.values():
         for row in (each.row() for each in results.rows):
