@@ -92,8 +92,7 @@ TODO: dict[str, str] = N_all(
     *("journal_stalled", "sound_disk_low", "sound_write_failed"),
     *("disk_low", "microphone_failed", "lsl_failed", "remote_failed"),
     *("program_error", "exclusion_undecided", "decoder_slow"),
-    *("audio_silent", "audio_zeros", "audio_gated", "gap", "device"),
-    *("screen",),
+    *("audio_silent", "audio_zeros", "audio_gated", "gap", "device", "screen"),
 )
 """What to do, by the key of an alarm; nothing if its words say that themselves."""
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
