@@ -96,6 +96,7 @@ class WorkedExample(QWidget):
         task: JudgingTask,
         explained: ExplainedModel,
         photo: PlannedPhoto,
+        view: MarkdownView,
         text: str,
     ) -> None:
         super().__init__()
@@ -107,7 +108,7 @@ class WorkedExample(QWidget):
             lambda name: words("judging_enlarged", name=name),
         )
         self.enlarger.rest(session.images.image(photo.photo), None, words("judging_photo"))
-        self.text = MarkdownView()
+        self.text = view
         self.text.show_text(text)
         self._share = LEFT_SHARE[explained.kind]
         self.explanation: Heatmaps | RowList
@@ -428,15 +429,19 @@ class HeatmapBar(Picture):
 
 class Description(Opened):
     """The description of a part's method, or its whole tree. open_tree: called where the hand wants
-    to see the tree."""
+    to see the tree; text_view: makes what shows its texts."""
 
     def __init__(
-        self, session: SessionView, part: JudgingPart | MethodPart, open_tree: Callable[[], None]
+        self,
+        session: SessionView,
+        part: JudgingPart | MethodPart,
+        open_tree: Callable[[], None],
+        text_view: Callable[[], MarkdownView],
     ) -> None:
         super().__init__()
         self.session = session
         self._part = part
-        self._open_tree = open_tree
+        self._open_tree, self._text_view = open_tree, text_view
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.inside: DescriptionPages | WholeTree | None = None
@@ -466,7 +471,7 @@ class Description(Opened):
             self.inside = WholeTree(self.session, tree)
         else:
             assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
-            self.inside = DescriptionPages(self.session, part)
+            self.inside = DescriptionPages(self.session, part, self._text_view)
             self.inside.tree.clicked.connect(self._open_tree)
         self._column.addWidget(self.inside)
 
@@ -486,18 +491,20 @@ class Description(Opened):
 class DescriptionPages(QWidget):
     """The description and the worked examples, one at a time."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(
+        self, session: SessionView, part: JudgingPart, text_view: Callable[[], MarkdownView]
+    ) -> None:
         super().__init__()
         words = session.words
         told = [split_page(page) for page in session.pages(part.description, part.values)]
         text = "\n\n".join(text for text, shown in told if shown in ("", TREE))
-        self.pages: list[Enterable] = [TextPage(text)]
+        self.pages: list[Enterable] = [TextPage(text_view(), text)]
         names = [words("judging_description")]
         for name, key in (
             ("correct", "judging_example_correct"),
             ("incorrect", "judging_example_incorrect"),
         ):
-            if made := example_page(session, part, name):
+            if made := example_page(session, part, name, text_view):
                 self.pages.append(made)
                 names.append(words(key))
         self.tabs = Views(names, session.palette, " / ".join(names))
@@ -522,7 +529,9 @@ class DescriptionPages(QWidget):
         return self.tabs if not self.tabs.isHidden() else self.pages[0].entrance()
 
 
-def example_page(session: SessionView, part: JudgingPart, name: str) -> WorkedExample | None:
+def example_page(
+    session: SessionView, part: JudgingPart, name: str, text_view: Callable[[], MarkdownView]
+) -> WorkedExample | None:
     """A worked example as the introduction to the same stimuli has it; None if none does."""
     for other in session.parts:
         if not isinstance(other, MethodPart) or other.explained.stimuli != part.explained.stimuli:
@@ -531,7 +540,7 @@ def example_page(session: SessionView, part: JudgingPart, name: str) -> WorkedEx
         for page in session.pages(other.document, other.values):
             text, shown = split_page(page)
             if shown == name and photo is not None:
-                return WorkedExample(session, part.task, part.explained, photo, text)
+                return WorkedExample(session, part.task, part.explained, photo, text_view(), text)
     return None
 
 
@@ -577,9 +586,9 @@ def split_page(page: str) -> tuple[str, str]:
 class TextPage(QWidget):
     """A text in a column of its own, and perhaps a button below it."""
 
-    def __init__(self, text: str, button: Button | None = None) -> None:
+    def __init__(self, view: MarkdownView, text: str, button: Button | None = None) -> None:
         super().__init__()
-        self.text = MarkdownView()
+        self.text = view
         self.text.show_text(text)
         self.button = button
         column = controls.fill(controls.column(None, theme.SPACE_L), 1, (self.text, 100))
@@ -598,10 +607,10 @@ class TextPage(QWidget):
 class PreviewPage(QWidget):
     """A text over the task's own screen."""
 
-    def __init__(self, text: str, screen: JudgingScreen) -> None:
+    def __init__(self, view: MarkdownView, text: str, screen: JudgingScreen) -> None:
         super().__init__()
         self.tried = screen
-        self.text = MarkdownView()
+        self.text = view
         self.text.show_text(text)
         controls.fill(controls.column(self, theme.SPACE_M), self.text, (screen, 100))
 
@@ -630,16 +639,16 @@ class MethodScreen(DescribedScreen, PagedScreen):
 
     def _page_of(self, page: str) -> QWidget:
         text, shown = split_page(page)
-        session, part = self.session, self._part
+        session, part, view = self.session, self._part, self.text_view()
         examples = {"correct": part.correct, "incorrect": part.incorrect}
         if (photo := examples.get(shown)) is not None:
-            return WorkedExample(session, part.task, part.explained, photo, text)
+            return WorkedExample(session, part.task, part.explained, photo, view, text)
         if shown == "preview" and (tried := rehearsal(session, part)):
-            return PreviewPage(text, tried)
+            return PreviewPage(view, text, tried)
         if shown == TREE and part.explained.tree is not None:
             button = Button(session.words("judging_whole_tree"), pressed=self.open_tree)
-            return TextPage(text, button)
-        return TextPage(text)
+            return TextPage(view, text, button)
+        return TextPage(view, text)
 
     def entrance(self) -> QWidget | None:
         page = self.page
