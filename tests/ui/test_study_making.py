@@ -148,6 +148,12 @@ def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
     home.choose_study(str(loaded.path))
     assert card.plan_row().state == "missing"
     assert "drawn is full" in card.order.text()
+    language.speak("de")
+    try:
+        home.choose_study(str(loaded.path))
+        assert "drawn ist voll" in card.order.text()
+    finally:
+        language.speak("en")
 
 
 def test_a_slot_is_shown_to_whoever_is_not_blind(
