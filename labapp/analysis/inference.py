@@ -399,7 +399,7 @@ def standardise_effect(name: str, value: float, t: float, df: float, scale: floa
 
 def hedges_g(first: Values, other: Values) -> Effect | None:
     """Hedges' (1981) g of two independent samples: the difference of their means in pooled standard
-    deviations, corrected for small samples. None where they have fewer than two values or do not
+    deviations, corrected for small samples. None if they have fewer than two values or do not
     vary."""
     test = two_sample(first, other)
     if test.p is None or test.statistic is None or test.df is None:
@@ -410,7 +410,7 @@ def hedges_g(first: Values, other: Values) -> Effect | None:
 
 def d_z(differences: Values) -> Effect | None:
     """Cohen's (1988) d_z of paired samples: the mean difference in standard deviations of the
-    differences. None where there are fewer than two or they do not vary."""
+    differences. None if there are fewer than two or they do not vary."""
     if not varies(differences):
         return None
     scale = 1 / sqrt(differences.size)
@@ -435,7 +435,7 @@ def t_interval(t: float, df: float) -> tuple[float | None, float | None]:
 
 
 def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, float | None]:
-    """Ends of the 90 % interval of the noncentrality of an F; 0 where even that is too much. An F
+    """Ends of the 90 % interval of the noncentrality of an F; 0 if even that is too much. An F
     has one side: this interval lacks 0 exactly where p < .05 (Steiger, 2004)."""
 
     def share(at: float) -> float:
@@ -453,7 +453,7 @@ def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, floa
 
 def _end(share: Callable[[float], float], wanted: float, start: float, step: float) -> float | None:
     """The noncentrality with the share wanted: from a start in steps until it is passed, and then
-    between the last two; None where the distribution cannot be computed so far out."""
+    between the last two; None if the distribution cannot be computed so far out."""
     sign = np.sign(share(start) - wanted)
     before = start
     for _ in range(STEPS):

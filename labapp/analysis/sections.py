@@ -129,7 +129,7 @@ def _parts(
     analyses = findings.of.get(default_analyses())
     results = None if analyses is None else analyses.studies.get(name)
     targets = {
-        f"{anchor}-analyses": "Analyses by the design",
+        f"{anchor}-analyses": "Analyses according to the design",
         f"{anchor}-who": "Inclusion",
         f"{anchor}-quality": "Deviations and data quality",
         f"{anchor}-supplement": "Supplement",
@@ -219,7 +219,7 @@ def sessions(participants: pd.DataFrame) -> Html:
 
 
 def _phases_and_tags(own: pd.DataFrame) -> Iterator[Html]:
-    """How many sessions each phase and each tag has; nothing where there are none."""
+    """How many sessions each phase and each tag has; nothing if there are none."""
     if phases := Counter(own["phase"].dropna()):
         versions = own.groupby("phase")["study_version"].unique()
         told = (
@@ -706,7 +706,7 @@ def registration_section(
     results: StudyAnalyses | None,
     cards: Mapping[Who, Mapping[str, str]] | None = None,
 ) -> Iterator[Html]:
-    """Of one study; nothing where no registration of it was given. sessions: its participants;
+    """Of one study; nothing if no registration of it was given. sessions: its participants;
     cards: see `Tables`."""
     for registration in registrations:
         if registration.study != study:

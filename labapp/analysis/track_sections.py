@@ -80,7 +80,7 @@ class AskedAbout:
 
 
 def show(asked: AskedAbout, counted: Tables, anchor: str) -> Iterator[Html]:
-    """The section of one study; nothing where it has no adaptive stage."""
+    """The section of one study; nothing if it has no adaptive stage."""
     own = asked.of_stages(counted)
     if own.empty:
         return
@@ -200,7 +200,7 @@ def describe_level(value: float, lowest: float, highest: float) -> str:
 def average(
     people: list[tuple[object, pd.DataFrame]], scale: str, *, logarithms: bool
 ) -> tuple[float | None, float | None, float | None]:
-    """The mean threshold over participants and its 95 % interval; None where there is none.
+    """The mean threshold over participants and its 95 % interval; None if there is none.
 
     people: each participant's tracks, which are averaged on a scale, as in the table of stages; of
     those with one beyond the levels the threshold is not known. logarithms: over participants, too,
@@ -227,7 +227,7 @@ def average(
 
 
 def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
-    """The levels of every track, by what was asked about; nothing where no rule chose among
+    """The levels of every track, by what was asked about; nothing if no rule chose among
     levels."""
     own = asked.of_stages(counted)
     own = own[own["target"].notna()]

@@ -228,7 +228,7 @@ def _correct_tests(analyses: Sequence[Analysis], declaration: Declaration) -> li
 
 
 def transform_values(values: Floats, transform: str) -> Floats:
-    """NaN where a value has none."""
+    """NaN if a value has none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if transform == "log":
             made = np.log(values)
@@ -477,7 +477,7 @@ def _equivalence(
     outcome: Outcome,
     transform: str,
 ) -> tuple[Statistic | None, list[str]]:
-    """The test of equivalence of a contrast, and remarks on it; None where there is none."""
+    """The test of equivalence of a contrast, and remarks on it; None if there is none."""
     remarks, unit = [], " ".join(filter(None, (transform, outcome.unit)))
     estimate = means.estimate(own.weights)
     if smallest.raw is not None and transform and not isinstance(estimate, Statistic):

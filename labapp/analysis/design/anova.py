@@ -75,7 +75,7 @@ class Term:
     ----------
     factors : names of its factors and covariates.
     plain : F with its degrees of freedom; of complete data with partial eta squared.
-    corrected : with Greenhouse and Geisser's epsilon; None where there is nothing to correct.
+    corrected : with Greenhouse and Geisser's epsilon; None if there is nothing to correct.
     generalised : generalised eta squared; None of other models.
     sphericity : Mauchly's W; for two conditions, a row that says why there is none; None between
         participants.
@@ -208,7 +208,7 @@ def of_one_factor(values: Floats, groups: Whole | None = None) -> Variance | str
     Parameters
     ----------
     values : shape (participants, conditions) without gaps; with groups, shape (participants,).
-    groups : shape (participants,), the condition of each, from 0, where each has one.
+    groups : shape (participants,), the condition of each, from 0, if each has one.
     """
     n = len(values)
     count = values.shape[1] if groups is None else int(groups.max(initial=-1)) + 1

@@ -51,7 +51,7 @@ TRIMMED = 0.2
 RESAMPLES, SEED = 9_999, 1
 EXACT = 100 * float(np.finfo(np.float64).eps)
 """Of the largest value: by so much, sums of the same values may differ. scipy's own tolerance is of
-the statistic, and none where that is 0."""
+the statistic, and none if that is 0."""
 BAYES, YUEN = "Bayes factor, BF10", "t of 20 % trimmed means"
 PERMUTED, ALIGNED = "permutation of t", "F of aligned ranks"
 TAILS = "p is twice the smaller tail"

@@ -109,7 +109,7 @@ class Mixed:
         return [Term(term, self._f(term, at)) for term, at in self.design.terms.items() if term]
 
     def wald(self, term: tuple[str, ...]) -> Statistic:
-        """Wald's chi-square of a term, as statsmodels tests it; none where the fit did not
+        """Wald's chi-square of a term, as statsmodels tests it; none if the fit did not
         converge."""
         if FAILED in self.remarks:
             return outcome(WALD, why=FAILED)

@@ -55,7 +55,7 @@ class Outcome:
     layout : its factors.
     frame : columns `participant`, those of the factors and covariates, `position` where there is
         one, and `value`: a row a participant and cell, before any transform.
-    trials : the same by trials, with `stimulus`; None where there are none.
+    trials : the same by trials, with `stimulus`; None if there are none.
     yes_no : a trial's value is 0 or 1.
     steps : the values are those of a rating.
     on_success : the value is of trials that were solved alone.
@@ -441,7 +441,7 @@ def _select_named_rows(
 
 
 def answers_of(counted: Tables, name: str) -> pd.DataFrame:
-    """The answers in words to the item of a name, submitted ones; empty where it has none or the
+    """The answers in words to the item of a name, submitted ones; empty if it has none or the
     name is not clear."""
     answers = counted.answers
     submitted = answers[answers["submitted"].fillna(False).astype(bool)]

@@ -118,6 +118,9 @@ class Labels:
     def _put(self, text: str) -> str:
         if label := self.label(_BREAK.sub("", text.strip())):
             return text.replace(text.strip(), label)
+        cell, sign, number = text.rpartition(" #")
+        if number.isdecimal():  # of a slot of the cell
+            return f"{self.put(cell)}{sign}{number}"
         parts = _BORDERS.split(text)
         made = "".join(map(self.whole, parts))
         if self._anywhere is None:
@@ -146,7 +149,7 @@ def labelling(
 
 
 def current_labels() -> Labels | None:
-    """The labels that are shown; None where names are."""
+    """The labels that are shown; None if names are."""
     return _SHOWN.get()
 
 
