@@ -135,7 +135,7 @@ class Runner(FollowsSession):
     slow : ids that decode in the worker.
     commit_timeout_s : how long `send` may block for a commit (a simulation without windows waits
         longer).
-    gallery : the pictures of photos to judge; None where the plan has none, or nobody sees them.
+    gallery : the pictures of photos to judge; None if the plan has none, or nobody sees them.
     failed_rules : gives the study's own rules of exclusion that the session fails, by what is on
         disk; asked as it ends.
     """
@@ -165,6 +165,7 @@ class Runner(FollowsSession):
         self._waited_s = 0.0
         self._timer: Timer | None = None
         self._next_beat: Timer | None = None
+        self._next_poll: Timer | None = None
         self._listeners: list[Listener] = []
         self._pending_commands: PendingCommands = tuple
         self._asked_for: Command | None = None
@@ -189,7 +190,7 @@ class Runner(FollowsSession):
         return self.streams is not None and self.streams.received
 
     def free_bytes(self) -> int | None:
-        """How much room the session's disk has; None where it cannot be asked."""
+        """How much room the session's disk has; None if it cannot be asked."""
         try:
             return shutil.disk_usage(self.journal.path.parent).free
         except OSError:
@@ -203,7 +204,7 @@ class Runner(FollowsSession):
 
     @property
     def quiet_until_ns(self) -> int | None:
-        """Session time before which nothing happens by itself; None where that is not known: time
+        """Session time before which nothing happens by itself; None if that is not known: time
         passes by itself, or something else is going on."""
         state, scheduler = self.state, self.scheduler
         if not isinstance(scheduler, VirtualScheduler) or self._queue or self._waiting:
@@ -374,7 +375,7 @@ class Runner(FollowsSession):
         """Fold what is on disk; True when all of the last command is folded."""
         for _, receipt in self._waiting:
             if not receipt.wait(commit_timeout_s):
-                self.scheduler.call_later(POLL_S, self._poll)
+                self._next_poll = self.scheduler.call_later(POLL_S, self._poll)
                 return False
         for unstamped, receipt in self._waiting:
             self.state = self.machine.apply(self.state, receipt.event, unstamped.payload)
@@ -474,7 +475,7 @@ class Runner(FollowsSession):
         if self._closed:
             return
         self._closed = True
-        for timer in (self._timer, self._next_beat):
+        for timer in (self._timer, self._next_beat, self._next_poll):
             if timer is not None:
                 timer.cancel()
         self._renderer.close()

@@ -228,7 +228,7 @@ class Preview:
         self.runner.preview(self.course.before(place.index), place.page)
 
     def show(self, place: PreviewScreen) -> None:
-        """Go to a screen and wait for it. Raises SessionError where it does not come."""
+        """Go to a screen and wait for it. Raises SessionError if it does not come."""
         self.jump(place)
         until = monotonic() + PATIENCE_S
         while not self._stands(place):
@@ -325,7 +325,7 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
     Each page of each part is one of them, and once a part what comes up inside of it: the screen
     after each kind of event. What looks like another screen of its part is left out.
 
-    Raises TargetExists where the folder is there, and LabappError where a screen does not come.
+    Raises TargetExists if the folder is there, and LabappError if a screen does not come.
     """
     try:
         out.mkdir(parents=True)

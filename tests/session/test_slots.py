@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis import load
@@ -142,7 +142,7 @@ def test_a_killed_session_goes_on_in_its_slot(tmp_path: Path) -> None:
     assert session_states(tmp_path / "data" / loaded.study.id) == [row]
 
 
-@settings(max_examples=examples(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(4))
 @given(data=st.data())
 def test_it_stays_balanced_under_exclusions_and_withdrawals(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

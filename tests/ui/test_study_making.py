@@ -480,7 +480,7 @@ def test_pictures_that_are_all_there_already_are_all_counted(
 
     monkeypatch.setattr(background, "ThreadPoolExecutor", Soon)
     warmer.want(BIRDS)
-    qtbot.waitUntil(lambda: warmer.done >= 2, timeout=30_000)
+    qtbot.waitUntil(lambda: warmer.done >= 3, timeout=30_000)
     qtbot.wait(50)
     assert (warmer.done, warmer.of) == (3, 3)
 

@@ -101,7 +101,7 @@ def fit(y: Floats, x: Floats, people: Whole) -> tuple[Floats, Floats] | None:
 
     Returns
     -------
-    The k coefficients, and their covariance, k by k; None where the fit did not converge.
+    The k coefficients, and their covariance, k by k; None if the fit did not converge.
     """
     try:
         with np.errstate(all="ignore"):
@@ -121,7 +121,7 @@ def fit(y: Floats, x: Floats, people: Whole) -> tuple[Floats, Floats] | None:
 
 def _score(y: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
     """Fisher scoring: the coefficients, the trials' expectations, and the inverse of the
-    information. Raises LinAlgError where it does not converge."""
+    information. Raises LinAlgError if it does not converge."""
     coefficients = np.zeros(x.shape[1])
     for _ in range(MOST_STEPS):
         expected = scipy.special.expit(x @ coefficients)

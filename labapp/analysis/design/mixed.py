@@ -109,7 +109,7 @@ class Mixed:
         return [Term(term, self._f(term, at)) for term, at in self.design.terms.items() if term]
 
     def wald(self, term: tuple[str, ...]) -> Statistic:
-        """Wald's chi-square of a term, as statsmodels tests it; none where the fit did not
+        """Wald's chi-square of a term, as statsmodels tests it; none if the fit did not
         converge."""
         if FAILED in self.remarks:
             return outcome(WALD, why=FAILED)
@@ -228,7 +228,7 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
     if len(y) <= design.matrix.shape[1] + 1:
         return outcome(name, why=FEW)
     rest = y - design.matrix @ np.linalg.lstsq(design.matrix, y, rcond=None)[0]
-    if not varies(rest):
+    if not varies(rest, float(np.abs(y).max())):
         return outcome(name, why=SAME)
     sizes = [int(effect.codes.max()) + 1 for effect in effects]
     if len(effects) > 1 and sum(sizes) > MOST_EFFECTS:

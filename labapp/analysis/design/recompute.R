@@ -1,4 +1,4 @@
-# Recomputes every number of labapp's analyses by the design, and compares them with statistics.csv.
+# Recomputes every number of labapp's analyses according to the design, and compares them with statistics.csv.
 #
 #   Rscript analysis.R            from any folder (packages: lme4, lmerTest)
 #

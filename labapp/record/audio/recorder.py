@@ -295,7 +295,7 @@ class Recorder:
 
     def _fits(self, stream: ProcessInput) -> bool:
         """Whether the stream can be recorded: into the file there is, or where its rate is another
-        into a new one. False where that cannot be made; it is tried again."""
+        into a new one. False if that cannot be made; it is tried again."""
         before = self._track
         if stream.rate == before.rate:
             return True

@@ -116,7 +116,7 @@ class Card(QFrame):
 
 
 def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Path | None:
-    """Where something new is to lie, None where nobody wants it. The writer refuses what is there
+    """Where something new is to lie, None if nobody wants it. The writer refuses what is there
     already, so nothing is asked about that.
 
     name: what it is called in the home folder at first; kinds: of files, as Qt's dialogs write
@@ -128,7 +128,7 @@ def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Pat
 
 
 def ask_path(parent: QWidget, title: str, kinds: str = "") -> str:
-    """The file that somebody chooses, beginning in the home folder; empty where nobody does."""
+    """The file that somebody chooses, beginning in the home folder; empty if nobody does."""
     return QFileDialog.getOpenFileName(parent, title, str(Path.home()), kinds)[0]
 
 
@@ -141,7 +141,7 @@ class WorkBar(QProgressBar):
         self.setFixedHeight(theme.SPACE_S)
 
     def set_share(self, share: float | None) -> None:
-        """How much is done, 0 to 1; None where nobody knows."""
+        """How much is done, 0 to 1; None if nobody knows."""
         self.setRange(0, 0 if share is None else STEPS)
         self.setValue(round((share or 0) * STEPS))
 
@@ -809,7 +809,7 @@ class RowTable(QTableView):
         click.connect(lambda index: self.picked.emit(index.row()))
 
     def selected_row(self) -> int | None:
-        """The place of the first selected row, None where there is none."""
+        """The place of the first selected row, None if there is none."""
         rows = self.selectionModel().selectedRows()
         return min(index.row() for index in rows) if rows else None
 

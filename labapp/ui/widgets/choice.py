@@ -152,7 +152,7 @@ class Choice(Group):
     begins_at = 0
     """The option that Tab comes to while none is taken."""
     first_digit: int | None = 1
-    """The digit that takes the first option; None where digits take none."""
+    """The digit that takes the first option; None if digits take none."""
 
     def __init__(self, palette: theme.Palette, name: str = "", *, several: bool = False) -> None:
         super().__init__()

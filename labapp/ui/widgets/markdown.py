@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
     QImage,
@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextFormat,
     QTextImageFormat,
 )
-from PySide6.QtWidgets import QSizePolicy, QTextBrowser
+from PySide6.QtWidgets import QSizePolicy, QTextBrowser, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import metrics
@@ -53,7 +53,7 @@ def read(document: QTextDocument, markdown: str) -> None:
 
 TextSound = Callable[[str, str, int | None], SoundBar | None]
 """Makes what plays a sound or video of a text, by its name in the study's folder, its words and the
-width that the text states; None where there is none."""
+width that the text states; None if there is none."""
 
 
 def no_sound(name: str, alt: str, width: int | None) -> SoundBar | None:
@@ -220,6 +220,16 @@ class MarkdownView(QTextBrowser):
             cursor = QTextCursor(self.document())
             cursor.setPosition(position)
             bar.move(self.cursorRect(cursor).topLeft())
+
+    def ensureWidgetVisible(self, widget: QWidget) -> None:
+        """Scroll to what plays a sound, where this is a button of it: to all of it if it fits."""
+        high, scroll = self.viewport().height(), self.verticalScrollBar()
+        for _, bar in self.sound_bars:
+            if bar.isAncestorOf(widget):
+                shown = bar if bar.height() + 2 * theme.RING <= high else widget
+                top = shown.mapTo(self.viewport(), QPoint()).y() - theme.RING
+                below = max(top + shown.height() + 2 * theme.RING - high, 0)
+                scroll.setValue(scroll.value() + (min(top, 0) or below))
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         super().scrollContentsBy(dx, dy)

@@ -292,7 +292,7 @@ class RowList(QWidget):
         return next((row for row in self.shown if row.rating and row.rating.hasFocus()), None)
 
     def focus_on(self, place: int) -> bool:
-        """Give the keyboard to the row at a place, from 1; False where there is none."""
+        """Give the keyboard to the row at a place, from 1; False if there is none."""
         rating = self.rows[place - 1].rating if 1 <= place <= self._count else None
         if rating is not None:
             rating.setFocus(Qt.FocusReason.OtherFocusReason)
