@@ -723,7 +723,8 @@ class Allocation(Coverage):
     def lines(self) -> list[str]:
         out = super().lines()
         free = sum(line.open for line in self.slots)
-        out += ["", "Slots (a slot is the condition and order of one participant):"]
+        if self.slots:
+            out += ["", "Slots (a slot is the condition and order of one participant):"]
         cell = None
         for line in self.slots:
             if line.slot.cell != cell:

@@ -45,7 +45,7 @@ from tests.ui.desk import Desk, closed_forms
 
 OpenRoom = Callable[..., Room]
 
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 
 
 class Voice(Tone):

@@ -63,6 +63,7 @@ from labapp.ui.participant import screen
 from labapp.ui.participant.screen import (
     LOOKS,
     Body,
+    InView,
     Opened,
     ReadOnly,
     Screen,
@@ -422,7 +423,8 @@ class ParticipantWindow(Fitted, QWidget):
         if not self.leave.isVisible():
             self._focus(widget)
         if wish == "content":
-            self.body.begin(widget.focusProxy() or widget)
+            for in_view in self.body.findChildren(InView):  # a screen's own areas, too
+                in_view.begin(widget.focusProxy() or widget)
 
     def _left(self) -> None:
         if self.screen_shown is not None and not self.covered:
