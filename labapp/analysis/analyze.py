@@ -42,7 +42,7 @@ from labapp.analysis.statistic import STATISTICS
 from labapp.analysis.tables import Tables, build_frame, load
 from labapp.analysis.task_records import Columns
 from labapp.analysis.task_report import Findings, TaskReport, left_out, reports, study_title
-from labapp.analysis.wording import words_of_items
+from labapp.analysis.wording import titles_of_models, words_of_items
 from labapp.analysis.writing_snapshots import write_snapshots
 from labapp.base import access, leftovers, messages, resources, translations
 from labapp.base.errors import DataFolderError, ExportExists, RecordError, SetupError
@@ -305,7 +305,7 @@ def _wording(tables: Tables, translation: Translation | None) -> Iterator[None]:
     with (
         speaking(translation),
         labelling(
-            labels_of(tables.participants, language),
+            titles_of_models(tables.participants) | labels_of(tables.participants, language),
             listing.measure_labels(),
             words_of_items(tables.worded_in(language)),
             models_of(tables.participants),

@@ -144,6 +144,7 @@ def on_its_way(
     Before the first byte each study has on the disk where they lie. They are removed at the end of
     the block, whatever happens; after a kill they are removed when something is next made of the
     study, or when one of its participants withdraws. What is whole is renamed within the block.
+    Raises OSError: it cannot be written down.
 
     Parameters
     ----------
@@ -155,10 +156,6 @@ def on_its_way(
     Yields
     ------
     A hidden place beside each of `places`, of which nothing is there yet.
-
-    Raises
-    ------
-    OSError : it cannot be written down.
     """
     by_study: dict[Path, list[str]] = {}
     for session in sessions:

@@ -445,13 +445,8 @@ def _unusable(path: Path, error: Exception) -> DataFolderError:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The people of a study by the places they hold.
-
-    Attributes
-    ----------
-    rule : hands out the places.
-    people : everybody so far, with their sessions and places.
-    """
+    """The people of a study by the places they hold. rule: hands out the places; people: everybody
+    so far, with their sessions and places."""
 
     rule: Rule
     people: Sequence[Person[CellAssignment]]
@@ -728,7 +723,8 @@ class Allocation(Coverage):
     def lines(self) -> list[str]:
         out = super().lines()
         free = sum(line.open for line in self.slots)
-        out += ["", "Slots (a slot is the condition and order of one participant):"]
+        if self.slots:
+            out += ["", "Slots (a slot is the condition and order of one participant):"]
         cell = None
         for line in self.slots:
             if line.slot.cell != cell:

@@ -323,11 +323,17 @@ class SessionMachine:
 
     def _play(self, state: SessionState, command: commands.PlayTextSound, now_ns: int) -> Decision:
         now = state.sounds.get(command.sound, SoundState())
-        working = state.pauses.working_ns(now_ns)
-        if (asked := now.ask(command.action, working, command.seconds)) is None:
+        heard_ns = self.hearing_ns(state, now_ns)
+        if (asked := now.ask(command.action, heard_ns, command.seconds)) is None:
             return ()
         payload = TextSoundPlayed(command.sound, command.action, *asked, command.audible)
         return (self._add_trial_key(state, payload),)
+
+    def hearing_ns(self, state: SessionState, t_ns: int) -> int:
+        """The time by which sounds of texts play: in a break, which holds the working time, that
+        of the session."""
+        part = self.part(state)
+        return t_ns if part is not None and part.rests else state.pauses.working_ns(t_ns)
 
     def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first.
@@ -620,13 +626,13 @@ class SessionMachine:
             case PartLeftOut():
                 return self._passing_over(state, payload.index, inclusion.LEFT_OUT)
         if isinstance(payload, TextSoundPlayed):
-            state = _after_sound(state, event, payload)
+            state = _after_sound(state, self.hearing_ns(state, event.t_ns), payload)
         elif state.sounds and (
             isinstance(payload, PageTurned | PartEnded)
             or (isinstance(payload, SoundPlayed) and payload.action == "play")
         ):
-            working = state.pauses.working_ns(event.t_ns)
-            stopped = {name: sound.stopped(working) for name, sound in state.sounds.items()}
+            heard_ns = self.hearing_ns(state, event.t_ns)
+            stopped = {name: sound.stopped(heard_ns) for name, sound in state.sounds.items()}
             state = replace(state, sounds=stopped)
         if (look := state.look.after(payload)) is not state.look:
             state = replace(state, look=look)
@@ -693,11 +699,10 @@ def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tup
     return (*records[:index], record, *records[index + 1 :])
 
 
-def _after_sound(state: SessionState, event: Event, payload: TextSoundPlayed) -> SessionState:
+def _after_sound(state: SessionState, heard_ns: int, payload: TextSoundPlayed) -> SessionState:
     """One sound of a text plays at a time."""
-    working = state.pauses.working_ns(event.t_ns)
-    sounds = {name: sound.stopped(working) for name, sound in state.sounds.items()}
-    after = state.sounds.get(payload.sound, SoundState()).after(payload, working)
+    sounds = {name: sound.stopped(heard_ns) for name, sound in state.sounds.items()}
+    after = state.sounds.get(payload.sound, SoundState()).after(payload, heard_ns)
     return replace(state, sounds={**sounds, payload.sound: after})
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import lru_cache
@@ -14,6 +15,7 @@ from labapp.base.clock import NS
 from labapp.base.errors import VideoError
 from labapp.base.reading import arrays
 from labapp.study.instruments.items import SOUNDS, VIDEOS
+from labapp.study.plugins.texts import PICTURE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -234,6 +236,16 @@ def find_fault(name: str, content: bytes, *, shown: bool = True) -> tuple[str, s
         stem = PurePosixPath(name).stem
         return what, f"Rename it to {stem}{FORMATS[kind][0]}, and use that name here."
     return None
+
+
+def name_sounds(text: str) -> str:
+    """A text for where nothing plays, such as paper: with the words of a sound in its place."""
+
+    def name_sound(shown: re.Match[str]) -> str:
+        words, name = shown.groups()
+        return f"(♪ {words or PurePosixPath(name).name})" if is_sound(name) else shown[0]
+
+    return PICTURE.sub(name_sound, text)
 
 
 def media_of(instrument: Instrument) -> Iterator[tuple[Path_, Picture | Sound]]:

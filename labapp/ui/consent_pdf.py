@@ -8,12 +8,11 @@ from __future__ import annotations
 import html
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
@@ -269,7 +268,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     words = strings_of(loaded, begun=signed is not None)
     document = QTextDocument()
     document.setDefaultFont(QFont(document.defaultFont().family(), POINTS))
-    text = texts.PICTURE.sub(_name_sound, text_of(loaded, signed, words))
+    text = media.name_sounds(text_of(loaded, signed, words))
     markdown.read(document, text)
     image = QTextDocument.ResourceType.ImageResource.value
     for name in filter(media.is_file, texts.picture_names(text)):
@@ -295,12 +294,6 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
             f"{out} could not be written ({error.strerror}).",
             todo="Free some space, or choose another name or folder.",
         ) from error
-
-
-def _name_sound(picture: re.Match[str]) -> str:
-    """What is on paper of a sound; a picture as it is."""
-    words, name = picture.groups()
-    return f"(♪ {words or PurePosixPath(name).name})" if media.is_sound(name) else picture[0]
 
 
 def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:

@@ -51,7 +51,7 @@ from labapp.ui import mistakes, timers
 from labapp.ui.backup_work import BackupWork
 from labapp.ui.computer import ComputerWatch, LoudspeakerTest
 from labapp.ui.keyboard import NumberCards, choices, choose_screen
-from labapp.ui.language import counted, tr
+from labapp.ui.language import counted, tr, translate_message
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.bits import Described
 from labapp.ui.moderator.checklist import (
@@ -425,7 +425,7 @@ class HomeController(QObject):
         except LabappError as error:
             self._needed = None
             self._show_decoders()
-            self.view.set_plan((), error.what)
+            self.view.set_plan((), translate_message(error.what))
             if isinstance(error, ModelError | ProgramError):  # their last part says where to look
                 self.view.show_error(error)
             return

@@ -308,7 +308,8 @@ def ratings_of(
     clusters: Sequence[int] | None = None,
     sessions: Sequence[int] | None = None,
 ) -> Ratings:
-    """Make a table of ratings.
+    """Make a table of ratings. Raises ValueError: rows of different lengths, or a rating that is
+    not of the scale.
 
     Parameters
     ----------
@@ -318,10 +319,6 @@ def ratings_of(
         the order of their first appearance.
     clusters : by unit the number of its participant. By default each unit stands by itself.
     sessions : by unit the number of its session. By default each participant has one.
-
-    Raises
-    ------
-    ValueError : rows of different lengths, or a rating that is not of the scale.
     """
     widths = {len(row) for row in rows}
     if len(widths) > 1:

@@ -205,15 +205,12 @@ def parse(content: bytes, path: Path) -> Codebook:
 
 
 def codebooks_of(study: Path) -> tuple[Codebook, ...]:
-    """The codebooks of a study, by their ids.
+    """The codebooks of a study, by their ids. Raises AnnotationError: a codebook of it is wrong, or
+    two have the same id.
 
     Parameters
     ----------
     study : the folder with its sessions.
-
-    Raises
-    ------
-    AnnotationError : a codebook of it is wrong, or two have the same id.
     """
     by_id: dict[str, tuple[Path, Codebook]] = {}
     for path in _own_files(study):

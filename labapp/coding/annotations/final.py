@@ -36,7 +36,8 @@ def final_marks(
     coded, if nothing is assigned, the marks of that rater. What a named adjudicator settled
     stands instead, and so do marks of the round `reconciled`: on a unit they replace all marks of
     their tier, elsewhere those that they overlap. Of a unit that was split or merged after it was
-    coded the mark counts for the time that has none on a unit in its place yet.
+    coded the mark counts for the time that has none on a unit in its place yet. Raises
+    AnnotationError: two raters coded the same tier, and nobody is its primary rater there.
 
     Parameters
     ----------
@@ -48,10 +49,6 @@ def final_marks(
     Returns
     -------
     In order of time.
-
-    Raises
-    ------
-    AnnotationError : two raters coded the same tier, and nobody is its primary rater there.
     """
     primaries = [
         entry

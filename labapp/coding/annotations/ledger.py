@@ -332,17 +332,13 @@ class Ledger:
     its end, in words; it was taken away."""
 
     def __init__(self, path: Path, patience_s: float = 0.0) -> None:
-        """Open a file, or make it.
+        """Open a file, or make it. Raises AnnotationsBusy: another window holds it;
+        AnnotationError: it cannot be read or written, or a line of it is damaged.
 
         Parameters
         ----------
         path : the file.
         patience_s : how long to wait for another program that holds it, in s.
-
-        Raises
-        ------
-        AnnotationsBusy : another window holds it.
-        AnnotationError : it cannot be read or written, or a line of it is damaged.
         """
         self.path = path
         _make_folder(path)
@@ -577,12 +573,8 @@ Record_ = TypeVar("Record_")
 
 
 class Fold(Protocol):
-    """What a file of lines holds.
-
-    Attributes
-    ----------
-    opened : what was said when it was opened last: of which session it is, and who works on it.
-    """
+    """What a file of lines holds. opened: what was said when it was opened last: of which session
+    it is, and who works on it."""
 
     opened: Mapping[str, Any]
 

@@ -362,18 +362,14 @@ def rater_names(study: Path) -> dict[str, str]:
 def check_rater(
     name: str, study: Path | None = None, others: Iterable[str] = (), *, nobody: str = ""
 ) -> str:
-    """A name that a rater can have.
+    """A name that a rater can have. Raises RaterRefused: the name is too long, holds other
+    characters, is taken, or no file can have it.
 
     Parameters
     ----------
     study : the study's folder: another rater of it may not have the same name in other letters.
     others : raters of it who need not have a file yet, such as those who are assigned to something.
     nobody : the name of a program that it may be, such as the detector's.
-
-    Raises
-    ------
-    RaterRefused
-        The name is too long, holds other characters, is taken, or no file can have it.
     """
     if not RATER.fullmatch(name):
         raise RaterRefused(

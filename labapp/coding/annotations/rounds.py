@@ -248,17 +248,14 @@ def draw_assignments(
     neither rater codes one condition more than another if that can be avoided. The stretches
     (units that follow on each other, within a stage, up to a minute) stand in a row by condition,
     session and time; from a random start every (1 / both)-th one is taken. So each condition and
-    each session has its share; a session that would have none gets one.
+    each session has its share; a session that would have none gets one. Raises UsageError: the
+    share, or the raters, cannot be drawn with.
 
     Parameters
     ----------
     sessions : in any order; each once.
     raters : at least one, and two where stretches are coded twice; each once.
     both : share of the stretches that are coded twice, 0 to 1.
-
-    Raises
-    ------
-    UsageError : the share, or the raters, cannot be drawn with.
     """
     _refuse(raters, both)
     ordered = sorted(sessions, key=lambda session: session.name)
@@ -458,13 +455,8 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class CloseReport:
-    """What was said to be done, or locked.
-
-    Attributes
-    ----------
-    closed : by session and rater.
-    left_out : sessions that cannot be used, and why.
-    """
+    """What was said to be done, or locked. closed: by session and rater; left_out: sessions that
+    cannot be used, and why."""
 
     closed: tuple[Closed, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -598,13 +590,8 @@ def study_status(study: Path) -> Iterator[SessionProgress]:
 
 @dataclass(frozen=True, slots=True)
 class StudyDisagreements:
-    """Where raters differ.
-
-    Attributes
-    ----------
-    differences : over all sessions.
-    left_out : sessions that cannot be used, and raters whose coding is not locked yet, and why.
-    """
+    """Where raters differ. differences: over all sessions; left_out: sessions that cannot be used,
+    and raters whose coding is not locked yet, and why."""
 
     differences: tuple[Disagreement, ...]
     left_out: tuple[tuple[str, str], ...]

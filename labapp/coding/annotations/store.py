@@ -97,18 +97,14 @@ def annotations_of(
 ) -> SessionAnnotations:
     """Everything that was said about a session after its end, as far as it may be shown.
 
-    Redacted words, and remarks on marks in redacted stretches, are left out; all texts are if
-    the participant did not agree to a transcript.
+    Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
+    the participant did not agree to a transcript. Raises AnnotationError: a file
+    of it cannot be read, a line is damaged, or a file is of another session.
 
     Parameters
     ----------
     record : a session folder or a bundle.
-    events : its journal, if that was read already.
-
-    Raises
-    ------
-    AnnotationError
-        A file of it cannot be read, a line is damaged, or a file is of another session.
+    events : its journal, where that was read already.
     """
     return annotations_in(annotations_tree(record), record, events)
 
@@ -220,20 +216,16 @@ def open_marks(
     machine: bool = False,
     record: Record | None = None,
 ) -> MarksFile:
-    """Open a rater's marks in a session for work.
+    """Open a rater's marks in a session for work. Raises AnnotationsBusy: the file is open in
+    another window; AnnotationError: the name cannot be a rater's, the session is being recorded,
+    its units are not frozen, or the file is damaged or of another session.
 
     Parameters
     ----------
     codebook : by which they are given; this version is kept in the study.
     blind : what the rater is not shown, see `labapp.coding.annotations.model.Blinding`.
     machine : whether no person gives them.
-    record : the session, if it was opened before.
-
-    Raises
-    ------
-    AnnotationsBusy : the file is open in another window.
-    AnnotationError : the name cannot be a rater's, the session is being recorded, its units are not
-        frozen, or the file is damaged or of another session.
+    record : the session, where it was opened before.
     """
     session = session.absolute()
     check_rater(rater, session.parent)
@@ -500,13 +492,8 @@ class AnnotatedSession:
 
 @dataclass(frozen=True)
 class StudySessions:
-    """The sessions of a study.
-
-    Attributes
-    ----------
-    usable : in the order of their starts.
-    left_out : the names of the others, and why each is left out.
-    """
+    """The sessions of a study. usable: in the order of their starts; left_out: the names of the
+    others, and why each is left out."""
 
     usable: tuple[AnnotatedSession, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -596,13 +583,8 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What a session is known by.
-
-    Attributes
-    ----------
-    journal : hash of its last event, which all events before go into.
-    sound : SHA-256 of each sound file, by its name in the session's folder.
-    """
+    """What a session is known by. journal: hash of its last event, which all events before go into;
+    sound: SHA-256 of each sound file, by its name in the session's folder."""
 
     journal: str
     sound: Mapping[str, str]

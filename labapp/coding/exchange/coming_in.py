@@ -75,7 +75,9 @@ def plan_import(
     words_only: bool = False,
     round: Round | None = None,  # noqa: A002  (the field's word)
 ) -> ImportPlan:
-    """The changes that importing a file would make.
+    """The changes that importing a file would make. Raises AnnotationError: the file is of another
+    session, or the session or rater cannot be coded; UsageError: nothing says which codebook or
+    whose time it is.
 
     Parameters
     ----------
@@ -86,11 +88,6 @@ def plan_import(
         `labapp.coding.exchange.incoming.clock_of`.
     words_only : whether words go into the units that are there, as those that they overlap most.
     round : see `labapp.coding.annotations.model.Round`; left out, the one that the rater is in.
-
-    Raises
-    ------
-    AnnotationError : the file is of another session, or the session or rater cannot be coded.
-    UsageError : nothing says which codebook or whose time it is.
     """
     study = Path(record.source).absolute().parent
     _refuse_uncoded(record)

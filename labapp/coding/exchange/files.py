@@ -211,18 +211,14 @@ class _Builder:
 
 
 def parse_xml(content: bytes, name: str, root: str) -> ET.Element:
-    """The tree of an XML file, namespaces of tags as `{namespace}tag`.
+    """The tree of an XML file, namespaces of tags as `{namespace}tag`. Raises ExchangeError: it is
+    no XML, defines entities, is larger than its budget, or begins with something else.
 
     Parameters
     ----------
     content : the file.
     name : its name, for messages.
     root : the tag that it has to begin with.
-
-    Raises
-    ------
-    ExchangeError
-        It is no XML, defines entities, is larger than its budget, or begins with something else.
     """
     builder = _Builder()
     parser = expat.ParserCreate(namespace_separator="}")

@@ -320,8 +320,9 @@ def export_coding(
     Times are those of each sound file, as other tools play it, and the sound is linked where it
     lies. It is copied, silent where it is redacted, if that is asked for, if several files
     become one, and where anything of it is redacted: nobody is led to what must not be heard.
-    Without sound, or if the participant did not agree that it is passed on, times are session
-    time.
+    Without sound, or where the participant did not agree that it is passed on, times are session
+    time. Raises AnnotationError: there are no such marks, the participant does not allow it, or it
+    cannot be written.
 
     Parameters
     ----------
@@ -330,11 +331,6 @@ def export_coding(
     out : a file that is not there yet; of several sound files a folder. Sound that is copied lies
         beside.
     base : `files`, `joined` or `session`, see `labapp.coding.exchange.gathering.Base`.
-
-    Raises
-    ------
-    AnnotationError
-        There are no such marks, the participant does not allow it, or it cannot be written.
     """
     _refuse_withdrawn(record)
     lost: dict[str, None] = {}

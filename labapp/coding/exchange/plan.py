@@ -181,17 +181,9 @@ class OpenFiles(Protocol):
 
 
 def apply(plan: ImportPlan, files: OpenFiles) -> list[str]:
-    """Do what a plan says; a codebook that it makes is there by now.
-
-    Returns
-    -------
-    `units`, `texts` and `marks`: which files were changed, in this order, one step each.
-
-    Raises
-    ------
-    AnnotationError : a file is open elsewhere, or cannot be so; what was done before in other files
-        is taken back.
-    """
+    """Do what a plan says; a codebook that it makes is there by now. Raises AnnotationError: a file
+    is open elsewhere, or cannot be so; what was done before in other files is taken back. Returns
+    `units`, `texts` and `marks`: which files were changed, in this order, one step each."""
     # All are opened before anything is changed; marks, which need frozen units, behind those.
     units = files.units_file if plan.units else None
     texts = files.texts_file if plan.texts else None

@@ -252,18 +252,15 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     """The codebook of another tool, as one of ours.
 
     What is on top becomes a tier, and what is below it its codes; codes on top with nothing below
-    share a tier. Codes apply to stretches, because such a file does not say what they apply to.
+    share a tier. Codes are given to stretches, for such a file does not say what to. Raises
+    ExchangeError: it is no such file, or has no codes; AnnotationError: what it says makes no
+    codebook.
 
     Parameters
     ----------
     content : the file.
     path : where the codebook will lie, for messages.
     codebook_id : the id that it gets.
-
-    Raises
-    ------
-    ExchangeError : it is no such file, or has no codes.
-    AnnotationError : what it says makes no codebook.
     """
     root = parse_xml(content, path.name, f"{{{SPACE}}}CodeBook")
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)

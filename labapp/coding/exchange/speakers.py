@@ -118,18 +118,14 @@ def say_speakers(
     suggested: bool = False,
     confirm: bool = False,
 ) -> SpeakersSaid:
-    """Say who speaks in units of a session.
+    """Say who speaks in units of a session. Raises AnnotationError: the table cannot be read, or
+    names a time at which nobody speaks; nothing is changed then.
 
     Parameters
     ----------
     table : a table with the columns `time` and `speaker`: who speaks in the unit at that time.
     suggested : whether what `suggest_speakers` has is taken over; the table goes before it.
     confirm : whether all other units have the right speaker as they are.
-
-    Raises
-    ------
-    AnnotationError
-        The table cannot be read, or names a time at which nobody speaks; nothing is changed then.
     """
     record = open_record(session)
     annotations = annotations_of(record)

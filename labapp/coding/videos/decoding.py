@@ -346,16 +346,13 @@ class OpenedVideo:
 
 @contextmanager
 def open_for_decoding(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
-    """A video, open.
+    """A video, open. Raises VideoError: PyAV is not installed, the file cannot be read, or it is no
+    video.
 
     Parameters
     ----------
     open_video : opens its file.
     name : of the file, for what is said of it.
-
-    Raises
-    ------
-    VideoError : PyAV is not installed, the file cannot be read, or it is no video.
     """
     require()
     import av

@@ -447,12 +447,8 @@ def _fitting(sizes: Iterator[tuple[int, int]]) -> tuple[int, int]:
 def cuts_of(
     stretches: Sequence[Any], codes: Sequence[str] = (), most: int | None = None
 ) -> list[Cut]:
-    """The stretches with one of these codes, or with any; `most` of each code.
-
-    Parameters
-    ----------
-    stretches : as `labapp.session.replay.lanes.retrieve` gives them.
-    """
+    """The stretches with one of these codes, or with any; `most` of each code. stretches: as
+    `labapp.session.replay.lanes.retrieve` gives them."""
     counts: dict[str, int] = {}
     chosen = []
     for stretch in stretches:

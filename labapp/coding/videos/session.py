@@ -85,7 +85,10 @@ def add_video(
     by: str = "",
     tell: Tell = lambda share, what: None,
 ) -> PlacedVideo:
-    """Copy a video to a session, where it lies on its clock.
+    """Copy a video to a session, where it lies on its clock. Raises VideoError: the participant did
+    not agree to a video, the file is none, its place cannot be told by its sound, or it cannot be
+    copied; AnnotationError: the session's list of videos cannot be read or written, or the name is
+    none.
 
     Parameters
     ----------
@@ -93,12 +96,6 @@ def add_video(
         left out.
     drift_ppm : by hand: how much more session time passes than time of the video, in millionths.
     by : who adds it.
-
-    Raises
-    ------
-    VideoError : the participant did not agree to a video, the file is none, its place cannot be
-        told by its sound, or it cannot be copied.
-    AnnotationError : the session's list of videos cannot be read or written, or the name is none.
     """
     record = _record(session, by)
     require()
@@ -409,13 +406,9 @@ _MARGIN_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """How the loudness of a recording goes up and down.
-
-    Attributes
-    ----------
-    values : (BANDS, n) float32, 0 where there is no sound.
-    present : (n,) bool, where there is sound: neither lost, nor exact zeros for long.
-    """
+    """How the loudness of a recording goes up and down. values: (BANDS, n) float32, 0 where there
+    is no sound; present: (n,) bool, where there is sound: neither lost, nor exact zeros for
+    long."""
 
     values: NDArray[np.float32]
     present: NDArray[np.bool_]

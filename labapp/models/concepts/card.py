@@ -155,13 +155,8 @@ class OwnRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnPictures:
-    """The test pictures of a lab's own model.
-
-    Attributes
-    ----------
-    sha256 : over the files and what is true of them.
-    remarks : what is to be known of them, for people.
-    """
+    """The test pictures of a lab's own model. sha256: over the files and what is true of them;
+    remarks: what is to be known of them, for people."""
 
     data: ConceptData
     sha256: str

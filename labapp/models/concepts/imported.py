@@ -117,6 +117,8 @@ def load(folder: Path, card: ImportedCard, values: Float64) -> ConceptModel:
 
 def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) -> Path:
     """Bring in the model that a description names, try it on its test pictures and write a package.
+    Raises ModelError: the description or a file is refused, codes that are called probabilities are
+    none, or the package exists; DatasetError: the pictures are refused.
 
     Parameters
     ----------
@@ -127,12 +129,6 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
     -------
     The package's folder. The pictures stay where they are; commands that need them are given the
     description again.
-
-    Raises
-    ------
-    ModelError : the description or a file is refused, codes that are called probabilities are none,
-        or the package exists.
-    DatasetError : the pictures are refused.
     """
     description = read_description(path)
     folder = (resources.user_models() if out is None else out) / description.id

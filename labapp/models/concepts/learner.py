@@ -39,13 +39,8 @@ _CYCLE = one_cycle(0.3)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a learner is made for.
-
-    Attributes
-    ----------
-    shape : of an instance: (channels, pixels, pixels), or (features,).
-    concepts, classes : how many there are.
-    """
+    """What a learner is made for. shape: of an instance: (channels, pixels, pixels), or
+    (features,); concepts, classes: how many there are."""
 
     shape: tuple[int, ...]
     concepts: int
@@ -164,12 +159,8 @@ class ConceptLearner(ABC):
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         """Make ready for a phase, whose number counts from 0. Called before its first step, and
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
-        set back.
-
-        Returns
-        -------
-        As many rows, which the phase learns from in their place; the same ones by default.
-        """
+        set back. Returns as many rows, which the phase learns from in their place; the same ones by
+        default."""
         return rows
 
     @abstractmethod

@@ -563,15 +563,12 @@ def average_posteriors(
 def pairs(concepts: Int64, count: int, draws: np.random.Generator) -> Int64:
     """So many pairs of rows that have at least one concept alike, but not all: int64 (count, 2).
 
-    Pairs are drawn with equal chances from all that there are, and may be drawn again.
+    Pairs are drawn with equal chances from all that there are, and may be drawn again. Raises
+    DatasetError: there is no such pair.
 
     Parameters
     ----------
     concepts : 0 or 1, int64, shape (n, k).
-
-    Raises
-    ------
-    DatasetError : there is no such pair.
     """
     kinds, kind_of, counts = np.unique(concepts, axis=0, return_inverse=True, return_counts=True)
     alike = (kinds[:, None] == kinds[None]).sum(axis=2)
@@ -678,13 +675,8 @@ LENGTH = 0.5
 
 
 class Directions(nn.Module):
-    """Concepts as directions in codes, and the map from their scores back to codes.
-
-    Parameters
-    ----------
-    width : numbers of a code.
-    count : directions.
-    """
+    """Concepts as directions in codes, and the map from their scores back to codes. width: numbers
+    of a code; count: directions."""
 
     def __init__(self, width: int, count: int) -> None:
         super().__init__()

@@ -254,17 +254,10 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
 def score(
     model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
 ) -> dict[str, Any]:
-    """Compute the numbers of a card again, from weights and data.
-
-    Returns
-    -------
-    model, computed and card (both with test, validation and scores), agrees: whether every number
-    is the card's within `TOLERANCE`.
-
-    Raises
-    ------
-    ModelError, DatasetError : the package or the official files are missing or refused.
-    """
+    """Compute the numbers of a card again, from weights and data. Raises ModelError, DatasetError:
+    the package or the official files are missing or refused. Returns model, computed and card (both
+    with test, validation and scores), agrees: whether every number is the card's within
+    `TOLERANCE`."""
     from labapp.models.concepts import training  # torch
 
     loaded = load(model, root=root)
@@ -318,7 +311,8 @@ def measure_interventions(
     root: Path | None = None,
 ) -> dict[str, Any]:
     """How the accuracy of the task changes when concepts of the test rows are set to their true
-    values.
+    values. Raises ModelError: no concept of the model can be set; or, with `auc`, no test row is of
+    some class, which then has no curve. DatasetError : as `score`.
 
     Parameters
     ----------
@@ -330,11 +324,6 @@ def measure_interventions(
     model, concepts (names), rows, score ("accuracy" or "auc"), values (what a code is set to, off
     and on), and the curves `fixed`, `subsets` and `wrong` (after 0 to k concepts) and `alone` (of
     each concept): see `intervention.Interventions`.
-
-    Raises
-    ------
-    ModelError : no concept of the model can be set; or, with `auc`, no test row is of some class,
-        which then has no curve. DatasetError : as `score`.
     """
     from labapp.models.concepts import training  # torch
 

@@ -171,11 +171,8 @@ def fit(
 ) -> float:
     """Take a learner through all its phases; its networks are in evaluation mode at the end.
 
-    Parameters and errors are those of `labapp.models.training.loop.run_steps`.
-
-    Returns
-    -------
-    Seconds spent, over all restarts.
+    Parameters and errors are those of `labapp.models.training.loop.run_steps`. Returns seconds
+    spent, over all restarts.
     """
     phases = learner.phases
     of_epoch = len(learner.epoch(rows, np.random.default_rng(0)))

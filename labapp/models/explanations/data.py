@@ -355,7 +355,7 @@ _ALL = (
         f"{HERE}.protopnet",
         f"{HERE}.package:ProtopnetChecks",
         sets=f"{HERE}.building.sets:PROTOPNET",
-        explainer=f"{HERE}.building.prototypes:by_prototypes",
+        explainer=f"{HERE}.building.prototypes:PrototypeExplainer",
     ),
     ExplanationMethod(
         "prototree",
@@ -363,7 +363,7 @@ _ALL = (
         f"{HERE}.prototree",
         f"{HERE}.package:PrototreeChecks",
         sets=f"{HERE}.building.sets:PROTOTREE",
-        explainer="labapp.models.explanations.building.prototypes:by_paths",
+        explainer=f"{HERE}.building.prototypes:PathExplainer",
     ),
     ExplanationMethod("cnn", Cnn, f"{HERE}.cnn", f"{HERE}.package:CnnChecks", birds=False),
     # As paper 004, figure 1, calls them.

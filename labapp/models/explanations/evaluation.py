@@ -188,13 +188,8 @@ def hits(right: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[int]:
 
 
 def pointing(peaks: Float32, birds: Sequence[Bird], size: int) -> Pointing:
-    """Where the peaks of explanations lie.
-
-    Parameters
-    ----------
-    peaks : y and x of each, in pixels of a picture of `size`: shape (n, 2).
-    birds : of the same pictures.
-    """
+    """Where the peaks of explanations lie. peaks: y and x of each, in pixels of a picture of
+    `size`: shape (n, 2); birds: of the same pictures."""
     marked, on_bird, area = _hits(peaks, birds, size)
     return Pointing(
         pictures=len(birds),

@@ -150,8 +150,10 @@ def dci(
 ) -> Score:
     """Disentanglement as the score, with completeness and informativeness among the parts.
 
-    The same under any order, sign and unit of the codes, except for ties that the trees break by
-    chance; importance that several equal codes share is divided among them by chance too.
+    The same under any order, sign and unit of the codes, but for ties that the trees break by
+    chance; importance that several equal codes share is divided among them by chance too. Raises
+    MetricError: see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed outside
+    its range; or nothing to predict varies among the training or the test rows.
 
     Parameters
     ----------
@@ -189,11 +191,6 @@ def dci(
     As published: disentanglement is the weighted mean of `per_factor`, completeness the weighted
     mean of `per_code`, each row of `importance` says what a code was predicted from, and the R^2
     are those of the codes (C,).
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed
-        outside its range; or nothing to predict varies among the training or the test rows.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

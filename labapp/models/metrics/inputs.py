@@ -360,17 +360,14 @@ keeps the order of rows leaves alone, logits and their probabilities among them.
 def in_coordinates(
     codes: Float64, coordinates: Coordinates, learnt_from: Float64 | None = None
 ) -> Float64:
-    """Codes in these coordinates, float64, of the same shape.
+    """Codes in these coordinates, float64, of the same shape. Raises MetricError: other coordinates
+    than these.
 
     Parameters
     ----------
     codes : float64, shape (n, C, d).
     coordinates : see `Coordinates`. A number that takes one value only is 0 but as given.
     learnt_from : the rows, shape (m, C, d), whose mean, SD and ranks are taken; by default `codes`.
-
-    Raises
-    ------
-    MetricError : other coordinates than these.
     """
     known = get_args(Coordinates)
     if coordinates not in known:

@@ -116,7 +116,8 @@ def icl(
     itself stands for it, which is the logarithm of the number of rows, less about 0.9, whatever the
     code is: 6.0 nats of 1,000 rows, if a concept of two classes has at most 0.7. So codes score
     low, the lower the more rows there are, and lower than the same codes cut into classes. "bins"
-    counts codes and their entropies alike.
+    counts codes and their entropies alike. Raises MetricError: as `ctl`; or a single concept, which
+    has no pair.
 
     Parameters
     ----------
@@ -128,10 +129,6 @@ def icl(
     Score with the parts `leakage` (K, K), symmetric, 0 on the diagonal, whose mean over pairs is
     the score; `between_codes` and `between_concepts` (K, K), the two shares that it is made of, 1
     on the diagonal; and `per_factor` (K,), the mean of each concept's pairs.
-
-    Raises
-    ------
-    MetricError : as `ctl`; or a single concept, which has no pair.
     """
     c, targets, order = _pair_codes(codes, factors, align, seed)
     count = len(targets.classes)

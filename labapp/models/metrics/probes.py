@@ -288,7 +288,8 @@ def completeness(
     Yeh et al. (2020), Definition 3.1. They take the best map from concept scores back into the
     network, whose last layers stay as they are; here an MLP from codes to labels stands for both,
     which can be better than the network: then the score is above 1. For their concept discovery
-    itself, `completeness_of` takes the two accuracies.
+    itself, `completeness_of` takes the two accuracies. Raises MetricError: as `task_probe`; or an
+    accuracy of the network that is not above chance, or above 1.
 
     Parameters
     ----------
@@ -301,11 +302,6 @@ def completeness(
     Returns
     -------
     Score with the parts `accuracy`; `factors`, the completeness of the true factors; and `chance`.
-
-    Raises
-    ------
-    MetricError : as `task_probe`; or an accuracy of the network that is not above chance, or above
-        1.
     """
     read = _read_task(
         codes, factors, labels, train, (hidden, second), epochs, coordinates, seed, progress

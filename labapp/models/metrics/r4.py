@@ -53,10 +53,11 @@ def r4(
     metric is named for and described by, and it gives 0 to a code that knows nothing, where the
     released code gives the accuracy of a guess.
 
-    The same under any order, sign and unit of the codes, except for ties that the trees break by
+    The same under any order, sign and unit of the codes, but for ties that the trees break by
     chance. Other monotone maps move R^2 of the code, whose spread they change. It takes 2 C K
     `splits` fits, minutes for some thousand rows; they run on all processors, which changes no
-    number.
+    number. Raises MetricError: see `inputs.check_inputs`; fewer than 8 rows; a number or a seed
+    outside its range.
 
     Parameters
     ----------
@@ -78,11 +79,6 @@ def r4(
     `code_to_factor` and `factor_to_code`, of r; negative if a guess at the mean would be better.
     By default, divisions among whose test rows the target does not vary are left out; with none
     left, r is 0.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 8 rows; a number or a seed outside its
-        range.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

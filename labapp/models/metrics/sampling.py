@@ -87,12 +87,8 @@ def instance_source(
 
 
 class CheckedSampler:
-    """Draws from a `Sampler`, whose answers are checked.
-
-    Raises
-    ------
-    MetricError : factors or codes of another shape, or values that are no finite real numbers.
-    """
+    """Draws from a `Sampler`, whose answers are checked. Raises MetricError: factors or codes of
+    another shape, or values that are no finite real numbers."""
 
     name = "given"
     rows: int | None = None

@@ -40,13 +40,8 @@ def onnxruntime_version() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """The computation of a decoder: z (n, width), float32 -> x (n, *shape), float32.
-
-    Attributes
-    ----------
-    how : its arithmetic, in words.
-    engine : the package that computes it.
-    """
+    """The computation of a decoder: z (n, width), float32 -> x (n, *shape), float32. how: its
+    arithmetic, in words; engine: the package that computes it."""
 
     compute: Callable[[Float32], Float32]
     how: str

@@ -193,12 +193,8 @@ def code_agreement(
     space: LatentSpace, decode: Callable[[Float32], Float32], latents: Float32, data: Split
 ) -> CodeAgreement:
     """The agreement of the first, discrete dimension of `latents` with the digits it draws.
-
-    Parameters
-    ----------
-    latents : draws of the prior, float32, shape (n, dimensions).
-    data : MNIST, whose one factor is the digit.
-    """
+    latents: draws of the prior, float32, shape (n, dimensions); data: MNIST, whose one factor is
+    the digit."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.svm import SVC
 
@@ -249,7 +245,9 @@ def evaluate(
     root: Path | None = None,
     data_folder: Path | None = None,
 ) -> dict[str, Any]:
-    """The card's numbers computed again from the recipe's data, beside the card's.
+    """The card's numbers computed again from the recipe's data, beside the card's. Raises
+    ModelError: the package is refused, or states no data to evaluate on; DatasetError: the files of
+    its data are not in `data_folder`, or others than it learned from.
 
     Returns
     -------
@@ -258,11 +256,6 @@ def evaluate(
     disentanglement and code_agreement as cards give them; published; "effects" of the dials
     (see `effects.DialEffect`; on no card); "agrees": whether computed and card differ by no more
     than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
-
-    Raises
-    ------
-    ModelError : the package is refused, or states no data to evaluate on.
-    DatasetError : the files of its data are not in `data_folder`, or others than it learned from.
     """
     decoder = package.load_package(model, device, root=root)
     card = decoder.card

@@ -205,7 +205,8 @@ def default_device() -> str:
 def load_package(
     path_or_id: str | Path, device: str | None = None, threads: int = 1, *, root: Path | None = None
 ) -> LoadedDecoder:
-    """A decoder, checked and ready.
+    """A decoder, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which.
 
     Parameters
     ----------
@@ -214,10 +215,6 @@ def load_package(
         computed on the CPU whatever is asked.
     threads : CPU threads of a decode; 1 is right for the slider path.
     root : where ids are looked up; see `find`.
-
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
     device = device or default_device()
     folder = find(path_or_id, root)

@@ -95,16 +95,13 @@ def build(
     device: torch.device,
     threads: int,
 ) -> Forward:
-    """The decoder of `architecture` with these weights, as a fast function of float32 z.
+    """The decoder of `architecture` with these weights, as a fast function of float32 z. Raises
+    ModelError: the weights' names or shapes are not the architecture's, or what comes out is not
+    finite or not of the architecture's shape.
 
     Parameters
     ----------
     threads : CPU threads of torch, for the whole process.
-
-    Raises
-    ------
-    ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
-        finite or not of the architecture's shape.
     """
     torch.set_num_threads(threads)
     network = _network(architecture, width, weights)

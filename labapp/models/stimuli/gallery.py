@@ -134,13 +134,8 @@ def _painter() -> str:
 
 
 class Gallery:
-    """The stored pictures of a session, read when they are needed.
-
-    Parameters
-    ----------
-    folder : where they are stored.
-    files : name of a picture in the plan -> name of its file in the folder.
-    """
+    """The stored pictures of a session, read when they are needed. folder: where they are stored;
+    files: name of a picture in the plan -> name of its file in the folder."""
 
     def __init__(self, folder: Path, files: Mapping[str, str]) -> None:
         self._folder = folder

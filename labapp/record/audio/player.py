@@ -159,12 +159,8 @@ def open_output(device: str, rate: int) -> ProcessOutput:
 
 
 class SampleQueue:
-    """Between what is received and what the device takes; it waits for neither for long.
-
-    Parameters
-    ----------
-    ramp : samples in which sound begins and breaks off.
-    """
+    """Between what is received and what the device takes; it waits for neither for long. ramp:
+    samples in which sound begins and breaks off."""
 
     def __init__(self, ramp: int) -> None:
         self._ramp = ramp

@@ -334,13 +334,8 @@ class PlacedPacket:
 
 
 class PacketTimeline:
-    """One stream from its start to its end.
-
-    Parameters
-    ----------
-    rate : frames per second.
-    channels : channels interleaved in the packets.
-    """
+    """One stream from its start to its end. rate: frames per second; channels: channels interleaved
+    in the packets."""
 
     def __init__(self, rate: int, channels: int = 1) -> None:
         self._rate = rate

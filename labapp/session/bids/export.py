@@ -103,17 +103,14 @@ class Exporter(ABC):
     def write(
         self, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
     ) -> None:
-        """Write the files of an export.
+        """Write the files of an export. Raises BundleError: something cannot be written in this
+        format.
 
         Parameters
         ----------
         sessions : all of one study, each once; read as they are asked for: one is in memory.
         folder : takes the files, by their names in the export.
         audio : whether sound was asked for.
-
-        Raises
-        ------
-        BundleError : something cannot be written in this format.
         """
 
 

@@ -231,7 +231,8 @@ def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
     if isinstance(wanted, Mapping):
         yield from _never_within(name, decider, wanted)
         return
-    known = tuple(value for value in as_tuple(wanted) if not _is_unknown(decider, value))
+    unknown = DONT_KNOW if decider.dont_know else None
+    known = tuple(value for value in as_tuple(wanted) if value != unknown)
     if as_tuple(wanted) != known == ():
         return
     wanted = known
@@ -242,10 +243,6 @@ def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
     for value in wanted:
         if possible is not None and not among(value, possible):
             yield f"{name} is never {value!r}; it is one of: {_format_values(possible)}"
-
-
-def _is_unknown(decider: Item, value: Value) -> bool:
-    return bool(decider.dont_know) and value == DONT_KNOW
 
 
 def _never_within(name: str, decider: Item, limits: Mapping[str, float]) -> Iterator[str]:

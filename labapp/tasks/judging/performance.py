@@ -171,16 +171,11 @@ def percent(count: int, of: int) -> str:
     return f"{100 * count / of:.1f}" if of else "0.0"
 
 
-def format_rating(number: int, rating: int) -> str:
-    """A rating of agreement about a photo, in plain numbers."""
-    return f"{number}: {rating}"
-
-
 def values(
     part: JudgingPart,
     performance: PerformanceComputed,
     answers: Mapping[int, Answers],
-    say: Callable[[int, int], str] = format_rating,
+    say: Callable[[int, int], str] = "{}: {}".format,
 ) -> dict[str, str]:
     """The values for a text about the performance, by their names in braces.
 

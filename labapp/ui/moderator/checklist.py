@@ -24,7 +24,7 @@ from labapp.study.people import Visits
 from labapp.study.plugins.texts import placeholders
 from labapp.study.schema import Participants
 from labapp.ui import fitting
-from labapp.ui.language import N_, counted, number, tr, translate_message
+from labapp.ui.language import N_, N_all, counted, number, tr, translate_message
 from labapp.ui.moderator import wording
 
 State = Literal["ok", "warn", "missing", "busy", "todo"]
@@ -502,11 +502,8 @@ def items_row(items: Sequence[str], ticked: Collection[str]) -> ChecklistRow:
 
 
 STATE_WORDS = {
-    "complete": N_("state.complete"),
-    "ended_early": N_("state.ended_early"),
-    "interrupted": N_("state.interrupted"),
+    **N_all("state", "complete", "ended_early", "interrupted", "damaged"),
     "running": N_("state.open_now"),
-    "damaged": N_("state.damaged"),
 }
 
 
@@ -518,11 +515,7 @@ class StudyChoice:
     title: str
 
 
-GROUPS = {
-    "own": N_("studies.own"),
-    "shipped": N_("studies.shipped"),
-    "published": N_("studies.published"),
-}
+GROUPS = N_all("studies", "own", "shipped", "published")
 """Headings of the list of studies, by `StudyShelf.group`, in their order."""
 
 

@@ -234,8 +234,10 @@ class Screen(Shown):
             return None
 
         def look() -> Sounding:
-            now, pauses = session.source.state.sounds.get(name, SoundState()), session.pauses
-            return Sounding.of(now, pauses.working_ns(session.clock.now_ns()), pauses.held)
+            state, machine = session.source.state, session.source.machine
+            now, pauses = state.sounds.get(name, SoundState()), session.pauses
+            held = pauses.leaving if self.planned.rests else pauses.held
+            return Sounding.of(now, machine.hearing_ns(state, session.clock.now_ns()), held)
 
         def ask(action: SoundAction, audible: bool) -> None:
             if action == "play" and bar is not None:
@@ -339,7 +341,7 @@ class Body(QScrollArea):
         inside.installEventFilter(self)
         if isinstance(inside, QStackedWidget):
             inside.currentChanged.connect(self._begin)
-        self._in_view = InView(self)
+        InView(self)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, 0)
@@ -358,10 +360,6 @@ class Body(QScrollArea):
         if watched is self._inside and event.type() == QEvent.Type.LayoutRequest:
             self._settle()
         return super().eventFilter(watched, event)
-
-    def begin(self, focused: QWidget) -> None:
-        """Show the top of what came up, where this has the focus."""
-        self._in_view.begin(focused)
 
     @property
     def _top(self) -> QWidget | None:
@@ -477,12 +475,12 @@ class Cover(QWidget):
     back: takes back what the page stands for, where that is possible.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: Callable[[str], bytes | None]) -> None:
         super().__init__()
         self.back = Button()
         self.back.hide()
         self._title, self._text = PlainLabel(), PlainLabel()
-        self.more = MarkdownView()
+        self.more = MarkdownView(pictures)
         self.more.setFixedWidth(text_width())
         self.more.hide()
         self._title.setProperty("role", "title")

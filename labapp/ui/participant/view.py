@@ -320,7 +320,7 @@ class SessionView:
             # An early end shows the text that the plan ends with.
             last = self.parts[-1].documents() if state.debriefed else ()
             debriefing = "\n\n".join(page for name in last for page in self.pages(name, {}))
-            return CoverText(words("ended_title"), words(key), debriefing)
+            return CoverText(words("ended_title"), words(key), media.name_sounds(debriefing))
         if state.pauses.paused and not (part is not None and part.rests):
             return CoverText(
                 words("paused_title"), f"{words('paused_text')} {self.break_words()}".strip()

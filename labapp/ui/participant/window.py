@@ -63,6 +63,7 @@ from labapp.ui.participant import screen
 from labapp.ui.participant.screen import (
     LOOKS,
     Body,
+    InView,
     Opened,
     ReadOnly,
     Screen,
@@ -142,7 +143,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.setMinimumSize(*fitting.PARTICIPANT)
         self.top = TopBar(theme.LIGHT)
         self.bottom = BottomBar(theme.LIGHT)
-        self.cover = screen.Cover()
+        self.cover = screen.Cover(self.session.study_picture)
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.body.takes_key = self._page_takes
@@ -422,7 +423,8 @@ class ParticipantWindow(Fitted, QWidget):
         if not self.leave.isVisible():
             self._focus(widget)
         if wish == "content":
-            self.body.begin(widget.focusProxy() or widget)
+            for in_view in self.body.findChildren(InView):  # a screen's own areas, too
+                in_view.begin(widget.focusProxy() or widget)
 
     def _left(self) -> None:
         if self.screen_shown is not None and not self.covered:
@@ -769,7 +771,7 @@ class WindowPicture:
         self.window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.window.setStyleSheet(theme.stylesheet(palette))
         self.top, self.bottom = TopBar(palette), BottomBar(palette)
-        self.cover = screen.Cover()
+        self.cover = screen.Cover(session.study_picture)
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.stack.addWidget(self.cover)

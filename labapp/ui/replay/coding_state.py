@@ -550,13 +550,8 @@ DOUBTFUL = 0.5
 
 @dataclass(frozen=True, slots=True)
 class DialMoves:
-    """When dials moved.
-
-    Attributes
-    ----------
-    times : session times in nanoseconds, in order.
-    dials : which dial, from 0, at each of them.
-    """
+    """When dials moved. times: session times in nanoseconds, in order; dials: which dial, from 0,
+    at each of them."""
 
     times: tuple[int, ...] = ()
     dials: tuple[int, ...] = ()

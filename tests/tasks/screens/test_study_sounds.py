@@ -15,22 +15,20 @@ import soundfile
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.analysis import load as load_tables
 from labapp.analysis.checking import check_study
 from labapp.record.audio.player import Player
-from labapp.record.events.commands import Next, Pause, Resume
+from labapp.record.events.commands import EndSession, Next, Pause, Resume
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
 from labapp.session.replay.history import History
 from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import media
 from labapp.study.loading import load
-from labapp.study.plugins.texts import PICTURE
 from labapp.tasks.questionnaire.machine import Answer, PlaySound
 from labapp.tasks.questionnaire.screen.questionnaire import TextAbove
-from labapp.ui import consent_pdf
 from labapp.ui.consent_pdf import write_blank
 from labapp.ui.participant.screen import Screen
 from labapp.ui.replay.picture import PastWindow
@@ -71,7 +69,20 @@ def write_study(folder: Path, media_of_item: Any, **files: bytes) -> Path:
     return folder / "own.yaml"
 
 
+def shows_red(widget: QWidget) -> bool:
+    """Whether anything red is on it, as a picture of the tests is."""
+    shown = widget.grab().toImage()
+    colors = (
+        shown.pixelColor(x, y)
+        for x in range(0, shown.width(), 5)
+        for y in range(0, shown.height(), 5)
+    )
+    return any(color.red() > 150 > 2 * color.green() for color in colors)
+
+
 MEDIA = {"file": "sounds/alarm.wav", "alt": "An alarm", "plays": 2, "heard": True}
+LONG = {"sounds/alarm.wav": sound(seconds=60)}
+"""So that it is not over before a busy machine has looked."""
 
 
 @pytest.fixture
@@ -419,7 +430,7 @@ def test_a_text_plays_sounds_and_stops_with_its_page(
 def test_a_sound_above_questions_is_played_there(
     tmp_path: Path, open_room: Any, open_window: Any
 ) -> None:
-    path = write_study(tmp_path / "own", MEDIA)
+    path = write_study(tmp_path / "own", MEDIA, **LONG)
     (path.parent / "above.md").write_text("Listen.\n\n![An alarm](sounds/alarm.wav)\n", "utf-8")
     path.write_text(path.read_text("utf-8") + "    above: above.md\n", "utf-8")
     room = open_room(study=path)
@@ -438,9 +449,9 @@ def test_a_sound_above_questions_is_played_there(
 
 
 def test_a_sound_goes_on_where_its_window_is_minimised(
-    study: Path, open_room: Any, open_window: Any, qapp: QApplication
+    tmp_path: Path, open_room: Any, open_window: Any
 ) -> None:
-    window = open_window(open_room(study=study))
+    window = open_window(open_room(study=write_study(tmp_path / "own", MEDIA, **LONG)))
     (bar,) = window.screen_shown.pages[0].sounds.values()
     QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
     player = bar._player
@@ -449,7 +460,6 @@ def test_a_sound_goes_on_where_its_window_is_minimised(
     assert window.isMinimized()
     assert player.playing, "the session counts it as heard"
     window.showNormal()
-    _wait(lambda: window.screen_shown.state.sounds["loud", ""].heard, qapp)
     assert bar._player is player
     window.hide()
     assert bar._player is None
@@ -472,7 +482,7 @@ def test_a_screen_reader_is_told_of_a_sound_only_what_changes(
 def test_a_sound_that_a_text_shows_twice_is_heard_once(
     tmp_path: Path, open_room: Any, open_window: Any
 ) -> None:
-    path = write_study(tmp_path / "own", MEDIA)
+    path = write_study(tmp_path / "own", MEDIA, **LONG)
     add_text(path, "![An alarm](sounds/alarm.wav)\n\n![The same](sounds/alarm.wav)\n")
     window = open_window(open_room(study=path))
     (_, first), (_, second) = window.screen_shown.text.sound_bars
@@ -483,6 +493,48 @@ def test_a_sound_that_a_text_shows_twice_is_heard_once(
             assert [pressed.button.text(), other.button.text()] == [words, words]
             assert pressed._player.playing == (words == "Pause")
             assert not other._player.playing
+
+
+def test_a_sound_plays_in_a_break_which_holds_the_working_time(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA, **LONG)
+    (path.parent / "rest.md").write_text("# Rest\n\n![An alarm](sounds/alarm.wav)\n", "utf-8")
+    flow = "flow:\n  - break: rest.md\n"
+    path.write_text(path.read_text("utf-8").replace("flow:\n", flow), "utf-8")
+    room = open_room(study=path)
+    ((_, bar),) = open_window(room).screen_shown.text.sound_bars
+
+    def heard() -> Any:
+        return room.runner.state.sounds["sounds/alarm.wav"]
+
+    for words in ("Pause", "Play", "Pause"):
+        QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+        assert bar.button.text() == words
+        assert bar._player.playing == (words == "Pause")
+        QTest.qWait(100)
+    assert heard().at_s > 0.05, "where it was paused"
+    assert heard().plays == 1
+    room.runner.send(Next())
+    assert room.runner.state.sounds == {}, "it stops with the break"
+
+
+def test_a_debriefing_at_an_early_end_shows_pictures_and_names_sounds(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA)
+    Image.new("RGB", (60, 40), (200, 30, 30)).save(path.parent / "field.png")
+    text = "# Thanks\n\n![A field](field.png)\n\n![An alarm](sounds/alarm.wav)\n"
+    (path.parent / "thanks.md").write_text(text, "utf-8")
+    flow = "  - debrief: thanks.md\n    early: always\n"
+    path.write_text(path.read_text("utf-8") + flow, "utf-8")
+    room = open_room(study=path)
+    window = open_window(room)
+    room.runner.send(EndSession("stop", debrief=True))
+    QTest.qWait(50)
+    text = window.cover.more
+    assert "(♪ An alarm)" in text.toPlainText()
+    assert shows_red(text)
 
 
 def test_a_consent_form_on_paper_has_pictures_and_names_sounds(
@@ -498,8 +550,7 @@ def test_a_consent_form_on_paper_has_pictures_and_names_sounds(
     path.write_text(path.read_text("utf-8").replace("flow:\n", flow), "utf-8")
     write_blank(tmp_path / "form.pdf", load(path))
     assert b"/Width 480" in (tmp_path / "form.pdf").read_bytes(), "no wider than the page"
-    sound_named = PICTURE.sub(consent_pdf._name_sound, text)
-    assert sound_named == "# Consent\n\n(♪ An alarm)\n\n![A field](field.png)\n"
+    assert media.name_sounds(text) == "# Consent\n\n(♪ An alarm)\n\n![A field](field.png)\n"
 
 
 def test_sounds_of_a_long_text_scroll_with_it(

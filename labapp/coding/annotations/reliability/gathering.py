@@ -108,13 +108,8 @@ class TierCoding:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What is compared, and what is not.
-
-    Attributes
-    ----------
-    tiers : by codebook, version, tier and round.
-    left_out : what is not compared and why, a sentence each.
-    """
+    """What is compared, and what is not. tiers: by codebook, version, tier and round; left_out:
+    what is not compared and why, a sentence each."""
 
     tiers: tuple[TierCoding, ...]
     left_out: tuple[str, ...]
@@ -130,13 +125,8 @@ class _Gathering:
 
 
 def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) -> Gathered:
-    """Sort the marks of sessions into what may be compared.
-
-    Parameters
-    ----------
-    sessions : of one study or several.
-    codebooks : the versions by their SHA-256.
-    """
+    """Sort the marks of sessions into what may be compared. sessions: of one study or several;
+    codebooks: the versions by their SHA-256."""
     work = _Gathering()
     for number, session in enumerate(sessions):
         for rater in session.annotations.raters.values():
@@ -393,13 +383,9 @@ class UnitTable:
 
 
 def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
-    """The units of frozen segmentations with what raters gave to them.
-
-    Parameters
-    ----------
-    tier : a tier whose codes are given to units.
-    everybody : whether units of all speakers are compared, not only the participant's.
-    """
+    """The units of frozen segmentations with what raters gave to them. tier: a tier whose codes are
+    given to units; everybody: whether units of all speakers are compared, not only the
+    participant's."""
     raters = tier.raters
     rows: list[CodedUnit] = []
     remarks: list[str] = []

@@ -89,13 +89,8 @@ class SharedStretch:
 
 
 def find_shared_stretches(tier: TierCoding, raters: Sequence[str]) -> tuple[SharedStretch, ...]:
-    """The stretches that two or more of these raters were to code.
-
-    Parameters
-    ----------
-    tier : a tier whose codes are given to spans.
-    raters : who is compared.
-    """
+    """The stretches that two or more of these raters were to code. tier: a tier whose codes are
+    given to spans; raters: who is compared."""
     return tuple(
         stretch for coding in tier.codings for stretch in _find_shared(coding, tuple(raters))
     )

@@ -76,7 +76,8 @@ def study_agreement(
     again: Sequence[tuple[str, str]] = (),
     everybody: bool = False,
 ) -> StudyAgreement:
-    """Compare the raters of studies.
+    """Compare the raters of studies. Raises LabappError: a place is no study, a name is nobody's,
+    or the folder cannot be written.
 
     Parameters
     ----------
@@ -85,10 +86,6 @@ def study_agreement(
     step : the grid of time-unit kappa in milliseconds.
     again : raters who coded twice: the names of the first and of the second coding.
     everybody : whether units of all speakers are compared, not only the participant's.
-
-    Raises
-    ------
-    LabappError : a place is no study, a name is nobody's, or the folder cannot be written.
     """
     coded = read_studies(paths)
     names = {rater for session in coded.sessions for rater in session.annotations.raters}

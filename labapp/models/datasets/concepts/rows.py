@@ -283,18 +283,15 @@ def make_correlation_rule(
     Three quarters and halves are rounded down, and the upper quarters mirror the lower ones: of 6
     values, from 0, halves are drawn from 0 to 3 and from 2 to 5, as in the released code. (The
     paper's formula, whose values count from 1, lets the upper ones begin at a quarter of them,
-    rounded down, which of 6 values are all 6.) A task with lambda correlations has those of
-    lambda - 1 with the same seed, and one more.
+    rounded down, which of 6 values are all 6.) A task with lambda correlations has those of lambda
+    - 1 with the same seed, and one more. Raises ValueError: fewer than 0 or more than k - 1
+    correlations.
 
     Parameters
     ----------
     steps : of each factor, which values are kept: every so many; by default those of the text.
     halves : of each factor, from how many lower or upper values how many are drawn, if these are
         not three quarters and half; None for a factor of which they are.
-
-    Raises
-    ------
-    ValueError : fewer than 0 or more than k - 1 correlations.
     """
     if not 0 <= correlations < len(sizes):
         raise ValueError(

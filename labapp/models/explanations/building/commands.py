@@ -50,11 +50,6 @@ class BuildSummary:
         ]
 
 
-def list_scored_sets() -> tuple[str, ...]:
-    """Ids of the shipped sets of pixel scores."""
-    return tuple(SCORED_SPECS)
-
-
 def find_scored_spec(
     name: str | None,
     set_id: str | None,

@@ -685,18 +685,15 @@ class Correlations:
 
 
 def correlations(factors: ArrayLike, labels: ArrayLike, *, top: int = TOP) -> Correlations:
-    """The absolute correlations of the factors that share most with the labels.
+    """The absolute correlations of the factors that share most with the labels. Raises MetricError:
+    see `inputs.check_inputs` and `inputs.check_labels`; or `top` below 1.
 
     Parameters
     ----------
     factors : real numbers, shape (n, K), none of them constant; with more than 20 values, shared
         information is counted in 20 bins of equal width.
     labels : the label of each row, whole or other numbers that stand for classes, shape (n,).
-    top : how many factors; all if there are fewer. Of equal ones, the first.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs` and `inputs.check_labels`; or `top` below 1.
+    top : how many factors; all where there are fewer. Of equal ones, the first.
     """
     check_count("top", top, 1)
     f = check_inputs(factors, factors)[1]

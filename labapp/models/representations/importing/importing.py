@@ -115,16 +115,13 @@ def decode(
     how: OutputLayout,
     expected: Float32 | None,
 ) -> Tried:
-    """Decode all dial states that it is tried on, alone and together.
+    """Decode all dial states that it is tried on, alone and together. Raises ModelError: with all
+    faults.
 
     Parameters
     ----------
     rows : shape (n, dimensions).
-    expected : what the file itself made of them, if it was converted.
-
-    Raises
-    ------
-    ModelError : with all faults.
+    expected : what the file itself made of them, where it was converted.
     """
     tried = Tried()
     trial = space.encode_rows(rows).astype(np.float32)
@@ -361,7 +358,8 @@ def import_decoder(
     trusted: bool = False,
     out: Path | None = None,
 ) -> Imported:
-    """Make a model package of a decoder.
+    """Make a model package of a decoder. Raises ModelError: with everything that is wrong with the
+    decoder.
 
     Parameters
     ----------
@@ -378,10 +376,6 @@ def import_decoder(
         Of which the model is, for its card; by default what stands before the stroke of its id.
     trusted : open a TorchScript file though it cannot be shut in.
     out : the folder to write; by default the user's models, where studies find the model by its id.
-
-    Raises
-    ------
-    ModelError : with everything that is wrong with the decoder.
     """
     _check_id(model_id)
     folder = resources.user_models() / model_id if out is None else out

@@ -159,12 +159,7 @@ def limits_of(dials: list[Dial], latents: Path, limits: Path | None) -> str:
 
 def where(rows: Float32, broken: NDArray[np.bool_], space: LatentSpace) -> str:
     """Which of these dial states are broken: the dial that tells them apart best, and examples.
-
-    Parameters
-    ----------
-    rows : shape (n, dimensions).
-    broken : shape (n,), of which one at least is.
-    """
+    rows: shape (n, dimensions); broken: shape (n,), of which one at least is."""
     ours, others = rows[broken], rows[~broken]
     low, high = ours.min(axis=0), ours.max(axis=0)
     among = ((others >= low) & (others <= high)).sum(axis=0)

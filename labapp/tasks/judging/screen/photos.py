@@ -96,7 +96,7 @@ class DescribedScreen(Screen):
             from labapp.tasks.judging.screen.description import Description
 
             assert isinstance(self.planned, JudgingPart | MethodPart)
-            self._described = Description(self.session, self.planned, self.open_tree)
+            self._described = Description(self, self.planned)
         if what and self._described is not None:
             self._described.show_what(what)
         return self._described if what else None

@@ -208,10 +208,10 @@ class Feedback(QFrame):
 class Explanation(QWidget):
     """A page of text beside the tree, of which no path is marked."""
 
-    def __init__(self, session: SessionView, page: str) -> None:
+    def __init__(self, session: SessionView, view: MarkdownView, page: str) -> None:
         super().__init__()
         words = session.words
-        self.text = MarkdownView()
+        self.text = view
         self.text.show_text(page)
         self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
         self._row = controls.row(self, theme.SPACE_XXL)
@@ -241,7 +241,8 @@ class WarmUpScreen(Screen):
         self._told = False
         words = session.words
         self.explanations = [
-            Explanation(session, page) for page in session.pages(part.document, {})
+            Explanation(session, self.text_view(), page)
+            for page in session.pages(part.document, {})
         ]
         self.worked = ExercisePanel(session, part.worked)
         self.worked.title.setText(words("judging_example"))
