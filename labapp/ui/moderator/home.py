@@ -246,7 +246,7 @@ class HomeView(QWidget):
 
     @property
     def study_shown(self) -> bool:
-        """Whether the study's page is looked at, and not blind."""
+        """Whether the study's page is visible and not blind."""
         return self.pages.currentIndex() == STUDY and not self.session.blind.isChecked()
 
     @property
