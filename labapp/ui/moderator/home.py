@@ -386,7 +386,7 @@ class HomeView(QWidget):
         from labapp.ui.researcher.coding_page import CodingPage
 
         page = CodingPage(PALETTE)
-        bits.fill(bits.column(self._later[1], 0), page)
+        bits.fill(bits.column(self._later[1], 0), bits.Scrolling(page))
         return page
 
     def _limit_width(self) -> None:
