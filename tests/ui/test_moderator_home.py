@@ -100,7 +100,7 @@ def test_below_a_banner_a_page_scrolls_before_its_parts_overlap(qtbot: QtBot, ta
             assert all(page.rect().contains(place) for place in places)
             assert not any(a.intersects(b) for a, b in combinations(places, 2))
 
-        qtbot.waitUntil(all_has_room)
+        qtbot.waitUntil(all_has_room, timeout=60_000)
     finally:
         language.speak("en")
 
