@@ -82,7 +82,7 @@ def sections(
         return
     results = results.shown
     yield heading(3, "Analyses by the design", anchor)
-    if all(analysis.outcome.role == UNDECLARED for analysis in results.analyses):
+    if {analysis.outcome.role for analysis in results.analyses} == {UNDECLARED}:
         yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
     yield paragraph(introduction(results))
     if results.declaration.remark:
@@ -124,6 +124,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
 def _in_sentences(analysis: Analysis, correction: str) -> Html:
     """One outcome."""
     outcome, labels = analysis.outcome, current_labels() or Labels({})
+    covariates = outcome.layout.covariates
     name = labels.of_measure(outcome.measure, outcome.group)
     if not name:
         name = outcome.name.removesuffix("_s").replace("_", " ")
@@ -145,7 +146,11 @@ def _in_sentences(analysis: Analysis, correction: str) -> Html:
             sentence(
                 "results.term",
                 name=name,
-                terms=list(map(name_factor, test.factors.split(" × "))),
+                terms=[
+                    name_item(term)[0] if term in covariates else name_factor(term)
+                    for term in test.factors.split(" × ")
+                ],
+                related=test.factors in covariates,
                 clear=_below(test.p),
                 extremes=_extremes(analysis, test),
                 test=test_words(test),
@@ -254,9 +259,10 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             return two_lines(Verbatim(text), Verbatim(f"{role}, {of}"))
 
         if not own:
-            why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
-            why = why or "the outcome is not among those analysed"
-            rows.append((name(labelled(hypothesis.outcome)), "not tested", why))
+            left = next((x for x in results.left_out if x.name == hypothesis.outcome), None)
+            label = labelled(hypothesis.outcome) if left is None else left.label
+            why = "the outcome is not among those analysed" if left is None else left.why
+            rows.append((name(label), "not tested", why))
         for analysis in own:
             verdict, test = describe_test(analysis, hypothesis)
             rows.append((name(analysis.outcome.label), verdict or "not tested", test))
