@@ -47,8 +47,8 @@ Python with `labapp.figures`. Each has a `label`, a `caption` and a matplotlib `
 [Figures for a paper](analysis.md#figures-for-a-paper).
 
 The participants here are simulated, so the numbers say nothing about people. The pictures were
-drawn with the code on this page, by `scripts/docs_figures.py`. If captions share a sentence, this
-page shows it only the first time.
+drawn with the code on this page, by `scripts/docs_figures.py`. A sentence that several captions
+share, and the flow of participants, are shown only once.
 """
 
 
@@ -92,27 +92,36 @@ def section(study: str, drawn: list[tuple[str, str, str]], shown: set[str]) -> s
             f"### {label}",
             shortened(caption, shown).replace("*", "\\*"),
             f'```python\n{of}["{name}"].save("figures-{study}")\n```',
-            f"![{label}](../pictures/{file_of(study, name)})",
+            f"![{alternative(label)}](../pictures/{file_of(study, name)})",
         ]
     return "\n\n".join(parts)
+
+
+def alternative(label: str) -> str:
+    """The text instead of the picture: the heading above it without source and numbers."""
+    return re.split(r" \(|:", label)[0]
 
 
 def drawn_on(page: str) -> dict[str, list[tuple[str, str]]]:
     """Name and label of each figure that a page shows, by study."""
     found: dict[str, list[tuple[str, str]]] = {study: [] for study in STUDIES}
-    shown = r'\["([^"]+)"\]\.save\("figures-([^"]+)"\)\n```\n\n!\[([^\]]*)\]'
-    for name, study, label in re.findall(shown, page):
+    shown = r'### (.+)\n\n.+\n\n```python\n\w+\["([^"]+)"\]\.save\("figures-([^"]+)"\)'
+    for label, name, study in re.findall(shown, page):
         found[study].append((name, label))
     return found
 
 
-def one_of_each(figures: dict[str, ReportFigure]) -> dict[str, ReportFigure]:
-    """The figures without those that several sessions have in the same form."""
+def one_of_each(figures: dict[str, ReportFigure], study: str) -> dict[str, ReportFigure]:
+    """The figures without those that several stages have in the same form.
+
+    Only the first study shows the flow of participants, which every study has.
+    """
     kept: dict[str, ReportFigure] = {}
     kinds = set()
+    first = study == next(iter(STUDIES))
     for name, figure in figures.items():
         kind = re.sub(r"-[\w]*\d\w*(-\d+)?$", "", name)
-        if kind not in kinds or kind == name:
+        if (first or name != "flow") and (kind not in kinds or kind == name):
             kinds.add(kind)
             kept[name] = figure
     return kept
@@ -128,7 +137,7 @@ def main() -> int:
         os.chdir(folder)
         for study in STUDIES:
             subprocess.run([sys.executable, "-m", *command(study).split()], check=True)
-            figures = one_of_each(labapp.figures(labapp.load(f"sessions-{study}")))
+            figures = one_of_each(labapp.figures(labapp.load(f"sessions-{study}")), study)
             for name, figure in figures.items():
                 save(figure, PICTURES / file_of(study, name))
             told = [(name, each.label, each.caption) for name, each in figures.items()]

@@ -126,7 +126,7 @@ case "${TORCH:-}" in
     if compgen -G "$venv/lib/python*/site-packages/torch" >/dev/null || [ "$want" = test ] || [ "$(uname -s)" != Linux ] || [ -e /proc/driver/nvidia/version ]; then torch=yes; fi
     ;;
   *)
-    say "TORCH is yes or no, found $TORCH. Nothing was changed."
+    say "TORCH must be yes or no, not $TORCH. Nothing was changed."
     exit 2
     ;;
 esac

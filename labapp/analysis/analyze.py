@@ -549,11 +549,11 @@ DEFINITIONS = {
         "when the program was stopped."
     ),
     "Sessions that count": (
-        "The rules of its study decide at the end of each session whether it is included. A "
-        "session without that decision (unfinished, or recorded by an older labapp) is included "
-        "if it was completed. People who withdrew, during the session or later, are not "
-        "included. Retention is the number of included sessions divided by the number of "
-        "recruited sessions; people who did not consent were not recruited."
+        "The rules of its study decide at the end of each session whether it is included. A session"
+        " without that decision (unfinished, or recorded by an older version of labapp) is included"
+        " if it was completed. People who withdrew, during the session or later, are not included. "
+        "Retention is the number of included sessions divided by the number of recruited sessions; "
+        "people who did not consent were not recruited."
     ),
     "Questions that count": (
         "All questions of the stages count, except practice, interrupted or repeated attempts, "

@@ -151,7 +151,7 @@ def answers_row(attempts: Sequence[AnsweredAttempt[Any, Any, Any]]) -> Row:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Of those that are there; None where none is."""
+    """Of those that are there; None if none is."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
@@ -203,7 +203,7 @@ def with_replicates(
 
 
 def study_document(record: Record) -> Mapping[str, Any]:
-    """A session's copy of its study file as it stands there; empty where there is none, or none
+    """A session's copy of its study file as it stands there; empty if there is none, or none
     that can be read: what a session needs of it to be analysed stands in its journal."""
     below = record.tree.below(STUDY)
     for name in study_files_of(below.names()):

@@ -36,7 +36,7 @@ def weights(size: int, draws: int = DRAWS, seed: int = SEED) -> Float64:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with the ends of its interval, each float64 of one shape; NaN where there is none."""
+    """A value with the ends of its interval, each float64 of one shape; NaN if there is none."""
 
     value: Float64
     low: Float64
@@ -44,7 +44,7 @@ class Interval:
 
 
 def interval(value: ArrayLike, draws: Float64) -> Interval:
-    """draws : the value of each draw, shape (draws, *shape of the value); NaN where a draw has
+    """draws : the value of each draw, shape (draws, *shape of the value); NaN if a draw has
     none, and then the others count. Without draws there is no interval."""
     values = np.asarray(value, np.float64)
     low, high = np.full(values.shape, np.nan), np.full(values.shape, np.nan)
@@ -55,7 +55,7 @@ def interval(value: ArrayLike, draws: Float64) -> Interval:
 
 
 def divide_or_nan(over: Float64, under: Float64) -> Float64:
-    """over / under, NaN where under is 0."""
+    """over / under, NaN if under is 0."""
     values = np.full(np.broadcast_shapes(over.shape, under.shape), np.nan)
     np.divide(over, under, out=values, where=under != 0)
     return values

@@ -11,7 +11,8 @@ from math import inf
 from pathlib import Path
 
 from labapp.analysis.column import ends_of
-from labapp.analysis.columns import outcome_columns
+from labapp.analysis.columns import STAGES, TRIALS, outcome_columns, table_columns
+from labapp.analysis.task_records import records_class
 from labapp.base.documents import Path_, format_path
 from labapp.base.errors import StimuliError, StudyError
 from labapp.models.stimuli import library
@@ -29,6 +30,8 @@ from labapp.study.measures import (
     with_items,
 )
 from labapp.study.overview import Checked, check_all
+from labapp.study.plugins.item import TaskStages
+from labapp.study.plugins.registry import task_types
 from labapp.study.schema import Study
 from labapp.study.stimulus_stages import PredictMasked
 
@@ -53,24 +56,35 @@ def check_study(
 
 
 def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
-    """Labels of names that the study does not have, of numbers, and those that two names share."""
+    """Labels of names that the study does not have, of numbers, of names with several meanings, and
+    those that two names share."""
     study = loaded.study
     if not study.labels or loaded.origin:
         return
     levels = study.factor_levels
     factors = [*levels, *(level for own in levels.values() for level in own)]
-    measures = [column.name for _, column in outcome_columns()]
+    columns = [column.name for _, column in outcome_columns()]
     spelt: dict[str, set[str]] = {}
     for of, name in (*scores(loaded), *items(loaded)):
         spelt.setdefault(name, set()).add(f"{of}.{name}")
-    only_short = {*factors, *measures}
-    measures += [*spelt, *(longer for own in spelt.values() for longer in own)]
     own = items(loaded).values()
     options = [str(option.id) for item in own for option in getattr(item, "options", ())]
     others = (*study.exclude, *study.quotas, *options, *_names_of_stages(study))
-    only_short.update(others)
+    only_short = {*factors, *others, *columns} - _columns_of_other_tasks(study)
+    measures = [*columns, *spelt, *(longer for own in spelt.values() for longer in own)]
     known = dict.fromkeys((*factors, *measures, *others))
     known |= dict.fromkeys(_models_of_sets(known))
+    plan = study.analysis.outcomes
+    outcomes = {*plan.primary, *plan.secondary, *plan.manipulation_checks}
+
+    def meant(name: str) -> list[str]:
+        """What has the label of a name, and of an outcome that is the end of the name."""
+        own = name.rpartition(".")[2]
+        if own != name and (own in study.labels or own not in outcomes):
+            return [name]
+        longer = spelt.get(own, set()) - ({*study.labels} - {name}) - {f"{own}.{own}"}
+        return [f"{own} itself"] * (own in only_short) + sorted(longer)
+
     met: dict[str, str] = {}
     for name, label in study.labels.items():
         place = ("labels", name)
@@ -90,6 +104,12 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
             longer = " and ".join(sorted(spelt[name]))
             what = f"{name!r} is {longer}, which has its own label"
             todo = "Leave one of them out."
+        elif len(things := meant(name)) > 1:
+            what = f"{name.rpartition('.')[2]!r} has several meanings: {' and '.join(things)}"
+            todo = (
+                "Write the questionnaire, a dot and the name, in outcomes too, or give each of "
+                "them its own label."
+            )
         elif re.fullmatch(r"[-+\d.]+", name):
             what = f"{name} is a number, which would be replaced wherever it occurs"
             todo = "In the design, use words as the name of the level."
@@ -107,10 +127,24 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
 
 def _names_of_stages(study: Study) -> Iterator[str]:
     """The tasks of a study's stages, their stimulus sets, and the methods that they name."""
-    for group in (item.task_stages() for item in items_of(study.flow)):
-        if group is not None:
-            yield group.task
-            yield from (str(name) for key in ("stimuli", "methods") for name in _listed(group, key))
+    for group in _stages(study):
+        yield group.task
+        yield from (str(name) for key in ("stimuli", "methods") for name in _listed(group, key))
+
+
+def _columns_of_other_tasks(study: Study) -> set[str]:
+    """The columns of tables that only tasks bring which the study does not have."""
+    met = {type(group) for group in _stages(study)}
+    own = {True: {column.name for column in (*TRIALS, *STAGES)}, False: set()}
+    for each in task_types():
+        if (records := records_class(each)) is not None:
+            brought = (*records.tables.own.values(), *map(records.tables.columns, table_columns()))
+            own[bool(met & {*each.stages})] |= {column.name for some in brought for column in some}
+    return own[False] - own[True]
+
+
+def _stages(study: Study) -> Iterator[TaskStages]:
+    return filter(None, (item.task_stages() for item in items_of(study.flow)))
 
 
 def _listed(group: object, key: str) -> Iterable[object]:

@@ -44,7 +44,7 @@ SHOWN_QUOTES = 3
 
 
 def coding_section(tables: Tables, study: str, anchor: str) -> Iterator[Html]:
-    """Counts, figures and quotes of one study; nothing where nothing was said or coded.
+    """Counts, figures and quotes of one study; nothing if nothing was said or coded.
 
     tables: of its sessions that count; anchor: prefix of the page's ids.
     """
@@ -226,7 +226,7 @@ def _quotes(tables: Tables) -> Html:
 
 
 def talk_section(tables: Tables) -> Iterator[Html]:
-    """How much participants said, overall and by what a study compares; nothing where nobody spoke.
+    """How much participants said, overall and by what a study compares; nothing if nobody spoke.
 
     tables: of the sessions of one study that count.
     """
@@ -363,7 +363,7 @@ CODE_COUNTS: tuple[Column, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class IntervalEnds:
-    """The ends of an interval; None where there is none."""
+    """The ends of an interval; None if there is none."""
 
     low: float | None
     high: float | None
@@ -536,19 +536,19 @@ TALK_TIMES: tuple[Column, ...] = (
     *columns_in("""
         text conditions: the study's variables for this participant, drawn cells in their order
         whole n_utterances: units of speech of the participant that begin there
-        seconds talk_s: how long these are together, in working time
-        whole n_words: words of those that are written down; empty where none is
-        number words_per_min [1/min]: n_words by the talk time of the units that are written down,
-            whole: pauses between units are not in it
-        whole n_unwritten: of the units, those without words that may be seen
-        whole n_unread: of those with words, the ones that nobody has read against the sound
-        yes speakers_said: somebody said who speaks in the session; where nobody did, what others
-            said is counted here, too
-        whole n_pauses: pauses between units that follow on each other there
-        seconds pauses_s: how long these are together, in working time
+        seconds talk_s: their total length, in working time
+        whole n_words: words in those that have been transcribed; empty if none has
+        number words_per_min [1/min]: n_words divided by the talk time of the transcribed units,
+            excluding pauses between units
+        whole n_unwritten: units without words that may be seen
+        whole n_unread: units with words that nobody has checked against the sound
+        yes speakers_said: somebody has set who speaks in the session; if not, what others said is
+            also counted here
+        whole n_pauses: pauses between consecutive units there
+        seconds pauses_s: their total length, in working time
         seconds pause_median_s: their median
         seconds pause_longest_s: the longest of them
-        seconds sound_lost_s: of how much of the units the sound was lost
+        seconds sound_lost_s: how much of the sound of these units was lost
     """),
 )
 _KEYS = [column.name for column in TALK_TIMES[: [c.name for c in TALK_TIMES].index("n_utterances")]]

@@ -37,7 +37,7 @@ class Column:
     Attributes
     ----------
     get : its cell, from what the row is about, or the path to it from there, such as `part.model`;
-        None where the cell comes from elsewhere.
+        None if the cell comes from elsewhere.
     """
 
     name: str
@@ -231,7 +231,7 @@ TRIAL = (
 INCLUDED = yes("included", "the session counts, see the table participants")
 STALLED = seconds(
     "stalled_s",
-    "how long the computer stood still or slept while the question was open; other times of the "
+    "how long the computer froze or slept while the question was open; other times of the "
     "question leave it out, unless the study keeps it (stalls)",
 )
 
@@ -245,7 +245,7 @@ FILLED = frozenset({*(column.name for column in WHO), INCLUDED.name, STALLED.nam
 
 
 def range_unit(rows: pd.DataFrame) -> str:
-    """The unit of a score with a least and a greatest value, as `1-7`; empty where its rows have no
+    """The unit of a score with a least and a greatest value, as `1-7`; empty if its rows have no
     such, or several. rows: with the columns `low` and `high`."""
     ends = rows[["low", "high"]].dropna().drop_duplicates()
     if len(ends) != 1:

@@ -95,7 +95,7 @@ STAGES = (
         whole n_correct: how many of them were answered correctly; “I don't know” is not correct
         number correctness_rate [0-1]: share of answers that are correct
         number threshold: threshold of an adaptive stage, as a level of its rule; for several
-            tracks, the mean on their scale
+            tracks, the mean on their scale; empty where that of a track lies beyond the levels
         number threshold_se: standard error of the threshold; unless the scale is linear, of its
             natural logarithm
         text criterion: for adaptive stages that last until enough answers are right: reached or
@@ -176,8 +176,9 @@ PARTICIPANTS = (
         text ended_reason: why it ended early
         yes complete: every part of the plan was done
         yes included: the session counts, as decided at its end by the study's rules; without that
-            decision (unfinished, or recorded by an older labapp): it was completed; a session does
-            not count if the participant withdrew or completed fewer sessions than the study needs
+            decision (unfinished, or recorded by an older version of labapp): it was completed; a
+            session does not count if the participant withdrew or completed fewer sessions than the
+            study needs
     """),
     text(
         "excluded_because",
@@ -188,11 +189,13 @@ PARTICIPANTS = (
             overriding the rules; empty without a decision
         text decision_reason: the reason for that decision; empty in de-identified copies
         text phase: the phase of the study, from its file at the start; empty without phases
-        text tags: words added to the session later, with ; between; empty in de-identified copies
+        text tags: words added to the session later, separated by semicolons; empty in de-identified
+            copies
         text conditions: the study's variables for this participant, drawn cells in their order
         yes simulated: the participant was simulated
         text strategy: how that program solved questions (understanding, partial, ascent, random,
-            explanation, knowing); empty for people and for sessions recorded by an older labapp
+            explanation, knowing); empty for people and for sessions recorded by an older version of
+            labapp
         text models: what is studied, in the order of the stages: representations, the explained
             models, or stimulus sets that name no model
         text tasks: the tasks of the stages, in their order
@@ -246,7 +249,8 @@ PARTICIPANTS = (
         whole n_events: events in the journal
         text app_versions: versions of labapp that recorded it
         yes blind: the console hid from the moderator which representation was on the screen, from
-            the beginning; empty if the journal does not say (an older labapp, or no console)
+            the beginning; empty if the journal does not say (an older version of labapp, or no
+            console)
         seconds unblinded_s: session time from which the console named the representations after
             all; empty if it never did, or was not blind
         whole n_notes: number of the moderator's notes (rows of the table notes, without
@@ -314,9 +318,9 @@ POINTER = (
     seconds("began_s", "session time of the first point (pauses included)"),
     whole("width_px", "width of the participant's window in logical pixels"),
     whole("height_px", "its height"),
-    each("t_ms", "of each point, from the first", "ms"),
-    each("x_px", "of each point, from the left edge of the window", "logical pixels"),
-    each("y_px", "of each point, from its upper edge", "logical pixels"),
+    each("t_ms", "time of each point, from the first", "ms"),
+    each("x_px", "position of each point, from the left edge of the window", "logical pixels"),
+    each("y_px", "position of each point, from the upper edge of the window", "logical pixels"),
 )
 """A row a stretch of the pointer's path; only in studies that record it."""
 
@@ -340,7 +344,7 @@ _LAST = {
 
 def table_columns() -> Mapping[str, Columns]:
     """The columns of every table, by table in the order they are written: those of all tasks,
-    between them those of each task. Raises SetupError where tasks of several packages take the same
+    between them those of each task. Raises SetupError if tasks of several packages take the same
     name, or a column stands behind one that is not there."""
     return _columns_with(list_task_tables())
 
@@ -471,7 +475,7 @@ def _with_added(table: str, shared: Columns, added: Sequence[Mapping[str, Column
 
 def _clash(why: str) -> SetupError:
     return SetupError(
-        f"The tables of the installed tasks do not fit together: {why}.",
+        f"The tables of the installed tasks contradict each other: {why}.",
         safe="Nothing was read or written.",
         todo="`labapp plugins list` shows which packages provide tasks. Uninstall the one that "
         "does not fit, and report this to its authors.",

@@ -37,7 +37,7 @@ column of ours."""
 POSITION = whole(
     "position",
     "place at which the participant met the row's combination of levels of the factors within "
-    "participants (the model among them, where it is one), from 1; empty for what is of no stage",
+    "participants (including the model, if it is one), from 1; empty for what is of no stage",
 )
 DECLARED = text(
     "declared",
@@ -47,8 +47,8 @@ DECLARED = text(
 
 QUOTAS = text(
     "quotas",
-    "the study's quotas that the participant falls under by their answers, with ; between them; "
-    "those that were full by then end with !",
+    "the study's quotas to which the participant's answers assign them, separated by "
+    "semicolons; those that were full by then end with !",
 )
 
 MODELS = "models"
@@ -88,7 +88,7 @@ class Declaration(Declared):
 
     @property
     def remark(self) -> str:
-        """That other versions of the study declare otherwise, in words; empty where none does."""
+        """That other versions of the study declare otherwise, in words; empty if none does."""
         if not self.others:
             return ""
         told = "; ".join(f"version {n}: {', '.join(keys)}" for n, keys in self.others.items())
@@ -173,7 +173,7 @@ def models_of(participants: pd.DataFrame) -> list[str]:
 
 
 def find_repeated_study(tables: Tables, study: str, paper: str) -> str:
-    """Which study of a paper the sessions of a study say that they replicate; empty where they
+    """Which study of a paper the sessions of a study say that they replicate; empty if they
     replicate none of it, or several."""
     sessions = tables.participants[tables.participants["study"] == study]
     sessions = sessions[sessions["study_version"].notna()]

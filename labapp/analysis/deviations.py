@@ -107,8 +107,8 @@ MEANINGS = {
 @dataclass(frozen=True, slots=True)
 class Deviation:
     """kind: one of MEANINGS; session_s: session time (pauses included); duration_s: how long it
-    lasted, or how much sound was lost, None where that has no meaning or no end was recorded; seq:
-    of its event, None where none tells of it."""
+    lasted, or how much sound was lost, None if that has no meaning or no end was recorded; seq:
+    of its event, None if none tells of it."""
 
     kind: str
     session_s: float
@@ -373,7 +373,7 @@ class SessionTotals:
     each planned break, by its id; None while it has no end. strategy: of a simulated participant.
     consent_signed: how the form was signed, None without consent; agreed: to which uses of the
     data, of those that were asked one by one.
-    blind: whether the moderator began blind, None where the journal does not say; unblinded_s:
+    blind: whether the moderator began blind, None if the journal does not say; unblinded_s:
     session time from which representations were named to one who did.
     """
 
@@ -517,7 +517,7 @@ KINDS = {
     "note": "the moderator's own words",
     "flag": "one of the study's flags, set by its number",
     "prompt": "the moderator asked the participant to go on talking",
-    "deviation": "what went otherwise than the study says, in the moderator's words",
+    "deviation": "a deviation from the study, in the moderator's words",
     "question": "a question of an interview's guide was asked",
 }
 """Every kind of entry, in words."""
@@ -533,7 +533,7 @@ class Entry:
     kind: one of KINDS; onset_ns: session time of its first key (of a flag, prompt or question of
     its key); kept_ns: of its event; text: as it was written; number: of a flag or question; place:
     stage, trial and attempt at its onset; corrects: the seq of the entry that it corrects, None
-    where it is none; now: how it reads after all corrections, empty where it was taken back.
+    if it is none; now: how it reads after all corrections, empty if it was taken back.
     """
 
     seq: int

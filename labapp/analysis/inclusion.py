@@ -75,7 +75,7 @@ class InclusionStatus:
     """Whether a session counts, what was achieved in it, and what was earned.
 
     failed: names of the rules that are not met, also where a decision by hand lets the session
-    count all the same; decision: that decision, None where there is none; payment: None in a study
+    count all the same; decision: that decision, None if there is none; payment: None in a study
     that pays nothing, and where the session has no end.
     """
 

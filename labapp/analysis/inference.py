@@ -123,9 +123,13 @@ def sd(values: Values) -> float | None:
     return float(values.std(ddof=1)) if values.size > 1 else None
 
 
-def varies(values: Values) -> bool:
-    """Whether there is anything to test: two values that differ by more than rounding."""
-    return values.size > 1 and float(np.ptp(values)) > 1e-9 * max(1.0, float(np.abs(values).max()))
+def varies(values: Values, size: float | None = None) -> bool:
+    """Whether there is anything to test: two values that differ by more than rounding. size: the
+    largest of what they are differences of, where that is known."""
+    if values.size < 2:
+        return False
+    size = max(1.0, float(np.abs(values).max())) if size is None else size
+    return float(np.ptp(values)) > 1e-9 * size
 
 
 def _none(test: str, enough: bool) -> Statistic:
@@ -191,12 +195,13 @@ def rank_sum(first: Values, other: Values) -> Statistic:
     return outcome(name, float(test.statistic), None, float(test.pvalue))
 
 
-def normality(values: Values) -> Statistic:
-    """Shapiro and Wilk's W: a small p says that the values are not normally distributed."""
+def normality(values: Values, size: float | None = None) -> Statistic:
+    """Shapiro and Wilk's W: a small p says that the values are not normally distributed. size: see
+    `varies`."""
     name = "Shapiro-Wilk W"
     if values.size > MOST_NORMAL:
         return outcome(name, why=f"there are more than {MOST_NORMAL:,} values")
-    if values.size < 3 or not varies(values):
+    if values.size < 3 or not varies(values, size):
         return _none(name, values.size > 2)
     test = scipy.stats.shapiro(values)
     return outcome(name, float(test.statistic), None, float(test.pvalue))
@@ -316,7 +321,7 @@ def same_variances(samples: Sequence[Values]) -> Statistic:
         return outcome(BROWN_FORSYTHE, why=FEW)
     away = [np.abs(sample - np.median(sample)) for sample in known]
     rest = np.concatenate([distances - distances.mean() for distances in away])
-    if float(np.abs(rest).max()) <= 1e-9 * max(1.0, *(float(x.max()) for x in away)):
+    if not varies(rest, max(float(np.abs(sample).max()) for sample in known)):
         return outcome(BROWN_FORSYTHE, why=SAME)
     test = scipy.stats.levene(*known, center="median")
     df_2 = sum(sample.size for sample in known) - len(known)
@@ -394,7 +399,7 @@ def standardise_effect(name: str, value: float, t: float, df: float, scale: floa
 
 def hedges_g(first: Values, other: Values) -> Effect | None:
     """Hedges' (1981) g of two independent samples: the difference of their means in pooled standard
-    deviations, corrected for small samples. None where they have fewer than two values or do not
+    deviations, corrected for small samples. None if they have fewer than two values or do not
     vary."""
     test = two_sample(first, other)
     if test.p is None or test.statistic is None or test.df is None:
@@ -405,7 +410,7 @@ def hedges_g(first: Values, other: Values) -> Effect | None:
 
 def d_z(differences: Values) -> Effect | None:
     """Cohen's (1988) d_z of paired samples: the mean difference in standard deviations of the
-    differences. None where there are fewer than two or they do not vary."""
+    differences. None if there are fewer than two or they do not vary."""
     if not varies(differences):
         return None
     scale = 1 / sqrt(differences.size)
@@ -430,7 +435,7 @@ def t_interval(t: float, df: float) -> tuple[float | None, float | None]:
 
 
 def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, float | None]:
-    """Ends of the 90 % interval of the noncentrality of an F; 0 where even that is too much. An F
+    """Ends of the 90 % interval of the noncentrality of an F; 0 if even that is too much. An F
     has one side: this interval lacks 0 exactly where p < .05 (Steiger, 2004)."""
 
     def share(at: float) -> float:
@@ -448,7 +453,7 @@ def f_interval(f: float, df: float, df_error: float) -> tuple[float | None, floa
 
 def _end(share: Callable[[float], float], wanted: float, start: float, step: float) -> float | None:
     """The noncentrality with the share wanted: from a start in steps until it is passed, and then
-    between the last two; None where the distribution cannot be computed so far out."""
+    between the last two; None if the distribution cannot be computed so far out."""
     sign = np.sign(share(start) - wanted)
     before = start
     for _ in range(STEPS):

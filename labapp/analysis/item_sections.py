@@ -246,7 +246,7 @@ def not_touched(answers: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def _words(answers: Any) -> Mapping[str, str]:
-    """What each answer is called; nothing where the table came from elsewhere and says no such."""
+    """What each answer is called; nothing if the table came from elsewhere and says no such."""
     try:
         words = json_value(answers or "{}")
     except ValueError:
@@ -255,7 +255,7 @@ def _words(answers: Any) -> Mapping[str, str]:
 
 
 def _ends(items: pd.DataFrame) -> str:
-    """What stands at the ends of the items that all have the same; empty where they differ."""
+    """What stands at the ends of the items that all have the same; empty if they differ."""
     ends = set()
     for row in records(items):
         words = _words(row["answers"])
@@ -526,7 +526,7 @@ def workload(scores: pd.DataFrame, name: str) -> Html:
 
 def by_stage(counted: Tables) -> pd.DataFrame:
     """The scores with the columns `of`, the model of the stage asked about or the whole session,
-    and `task`, that stage's task (empty where the sessions have one task only)."""
+    and `task`, that stage's task (empty if the sessions have one task only)."""
     stages = {}
     for row in records(counted.stages):
         stages[row["participant"], row["session"], row["stage"]] = (row["model"], row["task"])

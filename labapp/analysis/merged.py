@@ -24,7 +24,7 @@ def with_merged(
 
 
 def columns_of(merged: Iterable[Merged]) -> tuple[MergedColumn, ...]:
-    """Every merged column once, in the order they come. Raises RecordError where sessions have the
+    """Every merged column once, in the order they come. Raises RecordError if sessions have the
     same column with values of different kinds."""
     known: dict[str, MergedColumn] = {}
     for each in merged:

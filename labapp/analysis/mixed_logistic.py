@@ -56,7 +56,7 @@ class LogisticFit:
     deviance: float
 
     def finite(self, effect: int) -> bool:
-        """Whether an effect has a finite value; it has none where yes and no are separated."""
+        """Whether an effect has a finite value; it has none if yes and no are separated."""
         return bool(abs(self.mean[effect]) <= LARGEST and self.sd[effect] <= LARGEST)
 
     def p(self, effect: int) -> float:
@@ -72,7 +72,7 @@ def fit(
     *,
     rough: bool = False,
 ) -> LogisticFit | None:
-    """The model; None where its equations cannot be solved, or a spread grows without end.
+    """The model; None if its equations cannot be solved, or a spread grows without end.
 
     Parameters
     ----------

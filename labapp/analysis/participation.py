@@ -59,7 +59,7 @@ class Arm:
 @dataclass(frozen=True)
 class Flow:
     """How many people went which way. reasons: by reason, in words, how many are not analysed for
-    it; arms: by cell of the factors between participants those whose cell is known, empty where
+    it; arms: by cell of the factors between participants those whose cell is known, empty if
     there is none."""
 
     began: int
@@ -148,7 +148,7 @@ def flow_figure(
     name: str = "flow",
     withdrawn: Sequence[TableSession] = (),
 ) -> ReportFigure | None:
-    """The drawing of one study; None where nobody took part. name: of its files; withdrawn: see
+    """The drawing of one study; None if nobody took part. name: of its files; withdrawn: see
     `flow_of`."""
     from labapp.base.report.drawing import ReportFigure  # matplotlib is slow to load
 

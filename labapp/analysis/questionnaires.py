@@ -55,7 +55,7 @@ class AnswerRecord:
     counts; times are working seconds since the questionnaire was shown, but response_s, which is
     from the appearance of the item's page to the first response; attempts: how often a
     comprehension check was judged; plays: how often the item's sound was started, and heard whether
-    it was heard to its end, None where it has none; changes counts the responses after the first;
+    it was heard to its end, None if it has none; changes counts the responses after the first;
     asked is False of an item that its conditions left out as the questionnaire was submitted: no
     value of it counts, and it may have no response."""
 
@@ -246,7 +246,7 @@ def list_given_answers(answers: Sequence[AnswerRecord], parts: Parts) -> Iterato
 def _weights(
     scores: Mapping[str, Mapping[str, float]], score: Score, parts: Parts, about: str | None
 ) -> Mapping[str, float]:
-    """The weights for scores about a stage; empty where they were not asked."""
+    """The weights for scores about a stage; empty if they were not asked."""
     wanted = set(score.weighted.values())
     for place in (about, None):
         for part_id, asked in parts.questionnaires.items():
@@ -387,7 +387,7 @@ INSTRUMENT = (
 )
 ITEMS = (
     *INSTRUMENT,
-    text("title", "what stands above the questionnaire, as participants read it"),
+    text("title", "title above the questionnaire, as participants read it"),
     text("language", "language of the words"),
     whole("listed", "place in the questionnaire as its file lists it, from 1"),
     text("item", "id of the item"),
@@ -396,20 +396,21 @@ ITEMS = (
     text("heading", "the short heading above it"),
     number("low", "the lowest number that can be answered"),
     number("high", "the highest number that can be answered"),
-    text("answers", "what stands at the numbers, or the options by their ids (JSON)"),
-    text("reversed_in", "the scores that count it the other way round, with ; between them"),
+    text("answers", "labels of the numbers, or the options by their ids (JSON)"),
+    text("reversed_in", "the scores in which it is reverse-scored, separated by ;"),
     yes("once_a_stage", "it is asked once for each stage, with {stage} for its number"),
-    yes("required", "nobody goes on without an answer"),
-    text("check", "of an attention check the answers that pass it, with ; between them"),
+    yes("required", "participants cannot continue without an answer"),
+    text("check", "for an attention check: the answers that pass it, separated by ;"),
+    whole("attempts", "how often a comprehension check may be answered"),
     text("only_if", "for whom it is asked (JSON); empty: for everybody"),
-    yes("identifying", "its answers can tell who somebody is"),
-    text("tags", "the tags that the questionnaire gives it, with ; between them"),
+    yes("identifying", "its answers may identify people"),
+    text("tags", "the tags that the questionnaire gives it, separated by ;"),
 )
 """A row an item of a questionnaire that was asked, in each language."""
 SCALES = (
     *INSTRUMENT,
     text("score", "name of the score"),
-    text("rule", "how it is made of the items: mean or sum"),
+    text("rule", "how it is computed from the items: mean or sum"),
     whole("n_items", "how many items it has"),
     whole("enough", "how many of them must be answered"),
     whole("listed", "place of the item in the score, from 1"),
@@ -417,7 +418,7 @@ SCALES = (
     yes("reversed", "it is reverse-scored: low + high minus the answer"),
     number("low", "the lowest number that can be answered"),
     number("high", "the highest number that can be answered"),
-    number("moved", "what is added to each answer as it counts"),
+    number("moved", "number added to each answer"),
     number("times", "what the mean or sum is multiplied by"),
 )
 """A row an item of each score that is a mean or sum of ratings."""
@@ -497,6 +498,7 @@ def item_rows(instruments: Iterable[Instrument], language: str) -> Iterator[Row]
                     "once_a_stage": item.repeat is not None,
                     "required": item.required,
                     "check": ";".join(map(str, item.right_cells())) or None,
+                    "attempts": item.comprehension and item.comprehension.attempts,
                     "only_if": _json(only_if),
                     "identifying": item.withheld,
                     "tags": ";".join(item.tags) or None,

@@ -56,7 +56,7 @@ class Quote:
     ----------
     row : its row of the table `coded`.
     picture : path of the screen at its onset, from the file of quotes; empty without one.
-    no_picture : why there is none; empty where nobody asked for one.
+    no_picture : why there is none; empty if nobody asked for one.
     """
 
     row: Mapping[str, Any]

@@ -32,23 +32,26 @@ RELIABILITY_TABLE = "reliability"
 RELIABILITY = (
     *INSTRUMENT,
     text("score", "name of the score"),
-    text("occasion", "when it was answered, where people answered it several times; else empty"),
+    text("occasion", "when it was answered, if people answered it several times; otherwise empty"),
     text("item", "id of the item; empty in the row of the whole scale"),
-    yes("reversed", "of an item: it is reverse-scored"),
+    yes("reversed", "for an item: it is reverse-scored"),
     whole("n_items", "items of the scale"),
-    whole("n", "people who answered all of them: alpha, omega and the items' numbers are of these"),
+    whole(
+        "n",
+        "people who answered all of them; alpha, omega and the items' numbers are based on them",
+    ),
     whole("n_incomplete", "people who answered some of them"),
     whole("n_unscored", "people who answered too few of them for a score"),
-    number("mean", "mean of their scores, or of the item's answers as they were given"),
+    number("mean", "mean of their scores, or of the answers to the item as given"),
     number("sd", "its sample standard deviation (n - 1)"),
-    number("alpha", "Cronbach's alpha; of an item that of the scale without it"),
+    number("alpha", "Cronbach's alpha; for an item: that of the scale without it"),
     number("low", "lower end of alpha's 95 % interval (Feldt)"),
     number("high", "upper end of that interval"),
     number("omega", "McDonald's omega total, from one factor by maximum likelihood"),
-    number("loading", "of an item: its standardised loading on that factor"),
-    number("item_rest", "of an item: correlation with the sum of the others"),
+    number("loading", "for an item: its standardised loading on that factor"),
+    number("item_rest", "for an item: correlation with the sum of the others"),
     text("why", "why there is no alpha"),
-    text("omega_why", "why there is no omega, or what is to be known of it"),
+    text("omega_why", "why there is no omega, or a remark on it"),
 )
 """A row a scale and occasion, and one each of its items."""
 TWO_DEFINITIONS = "sessions with this version of the questionnaire declare it differently"
@@ -61,10 +64,10 @@ class Reliability:
     Attributes
     ----------
     about : study, instrument, instrument_version and score.
-    occasion : empty where everybody answered once.
+    occasion : empty if everybody answered once.
     cells : the columns of the table of answers that tell occasions apart.
     items : the scale's rows of the table of scales.
-    answers : a row a person and a column an item, as answered; NaN where an answer is missing.
+    answers : a row a person and a column an item, as answered; NaN if an answer is missing.
     why : why nothing is worked out; else empty.
     """
 
@@ -218,7 +221,7 @@ class CronbachAlpha:
 
     Attributes
     ----------
-    value : None where it was not worked out.
+    value : None if it was not worked out.
     low, high : the ends of the interval.
     why : why there is no value; else empty.
     """
@@ -235,7 +238,7 @@ class Omega:
 
     Attributes
     ----------
-    value : None where it was not worked out.
+    value : None if it was not worked out.
     loadings : of the standardised items; none without a value.
     why : why there is no value, or what is to be known of it; else empty.
     """
@@ -270,7 +273,7 @@ def alpha(rows: Matrix) -> CronbachAlpha:
 
 
 def _unfit(rows: Matrix) -> str:
-    """Why nothing can be said of these rows; empty where something can."""
+    """Why nothing can be said of these rows; empty if something can."""
     people, items = rows.shape
     if items < 2:
         return "the scale has one item"
@@ -282,12 +285,12 @@ def _unfit(rows: Matrix) -> str:
 
 
 def alphas_if_dropped(rows: Matrix) -> list[float | None]:
-    """Alpha of the scale without each item; None where that cannot be worked out."""
+    """Alpha of the scale without each item; None if that cannot be worked out."""
     return [alpha(np.delete(rows, at, axis=1)).value for at in range(rows.shape[1])]
 
 
 def item_rest(rows: Matrix) -> list[float | None]:
-    """The correlation of each item with the sum of the others; None where one of the two is the
+    """The correlation of each item with the sum of the others; None if one of the two is the
     same for everybody."""
     if len(rows) < SMALLEST:
         return [None] * rows.shape[1]

@@ -220,7 +220,7 @@ def recruitment(tables: Tables) -> Iterator[Html]:
 
 def find_printed(sessions: pd.DataFrame) -> tuple[Profile[Any], Printed]:
     """What a paper prints of the recruitment of the study that these sessions repeat, and who knows
-    it; nothing where they repeat several."""
+    it; nothing if they repeat several."""
     repeated = sessions[["replicates_paper", "replicates_study"]].dropna().drop_duplicates()
     if len(repeated) == 1:
         paper, study = (str(cell) for cell in repeated.iloc[0])

@@ -129,7 +129,7 @@ def _parts(
     analyses = findings.of.get(default_analyses())
     results = None if analyses is None else analyses.studies.get(name)
     targets = {
-        f"{anchor}-analyses": "Analyses by the design",
+        f"{anchor}-analyses": "Analyses according to the design",
         f"{anchor}-who": "Inclusion",
         f"{anchor}-quality": "Deviations and data quality",
         f"{anchor}-supplement": "Supplement",
@@ -219,7 +219,7 @@ def sessions(participants: pd.DataFrame) -> Html:
 
 
 def _phases_and_tags(own: pd.DataFrame) -> Iterator[Html]:
-    """How many sessions each phase and each tag has; nothing where there are none."""
+    """How many sessions each phase and each tag has; nothing if there are none."""
     if phases := Counter(own["phase"].dropna()):
         versions = own.groupby("phase")["study_version"].unique()
         told = (
@@ -523,24 +523,33 @@ def _questionnaires(tables: Tables) -> Iterator[str]:
     items = tables.worded.drop_duplicates(["instrument", "item"])
     asked = []
     for name in dict.fromkeys(tables.answers["instrument"].dropna().map(str)):
-        checks = items.loc[items["instrument"] == name, "check"].notna()
+        own = items[items["instrument"] == name]
+        checks = own["check"].notna()
         title = questionnaire_title(tables.worded, name) or name
-        own = tables.answers.loc[tables.answers["instrument"] == name, "check_attempts"]
-        attempts = own.fillna(0).max()
-        asked.append((title, int((~checks).sum()), int(checks.sum()), int(attempts)))
+        used = tables.answers.loc[tables.answers["instrument"] == name, "check_attempts"]
+        attempts = (int(each.fillna(0).max()) for each in (own["attempts"], used))
+        asked.append((title, int((~checks).sum()), int(checks.sum()), *attempts))
     if asked:
         yield sentence("methods.questionnaires", asked=asked)
 
 
+def _in_quartiles(seconds: pd.Series[float]) -> tuple[str, list[str]]:
+    """The median and, of several, the quartiles."""
+    median, *quartiles = (clock(float(end)) for end in seconds.quantile([0.5, 0.25, 0.75]))
+    return median, quartiles if len(seconds) > 1 else []
+
+
 def _recording(tables: Tables) -> Iterator[str]:
     sessions = tables.participants
-    included = sessions[sessions["included"]]
-    durations = included["duration_s"].dropna()
-    if not durations.empty:
-        yield (
-            "The median working time of the sessions analysed was "
-            f"{clock(float(durations.median()))} (min:s), excluding pauses and interruptions."
-        )
+    keys = ["study", "participant", "session"]
+    whole = sessions[sessions["included"]].set_index(keys)["duration_s"].dropna()
+    if not whole.empty:
+        stages = tables.stages.pivot_table("duration_s", keys, "task", "sum").reindex(whole.index)
+        times = {"": whole} | {str(task): stages[task].dropna() for task in stages}
+        if len(times) > 1:
+            times["rest"] = whole - stages.sum(axis=1)
+        parts = [(name, *_in_quartiles(own)) for name, own in times.items() if len(own)]
+        yield sentence("methods.times", whole=parts[0], parts=parts[1:])
     counts = sessions["language"].value_counts().sort_index()
     several = [f"{code} ({n})" for code, n in counts.items()]
     languages = several if len(several) > 1 else list(map(str, counts.index))
@@ -697,7 +706,7 @@ def registration_section(
     results: StudyAnalyses | None,
     cards: Mapping[Who, Mapping[str, str]] | None = None,
 ) -> Iterator[Html]:
-    """Of one study; nothing where no registration of it was given. sessions: its participants;
+    """Of one study; nothing if no registration of it was given. sessions: its participants;
     cards: see `Tables`."""
     for registration in registrations:
         if registration.study != study:

@@ -37,7 +37,7 @@ _FILE = "snapshots.parquet"
 
 
 class SnapshotGroup(NamedTuple):
-    """The snapshots of one session: the row group they are, and how many. group: None where there
+    """The snapshots of one session: the row group they are, and how many. group: None if there
     are none."""
 
     group: int | None

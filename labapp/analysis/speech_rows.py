@@ -69,7 +69,7 @@ _PLACE = (
     text("conditions", "the study's variables for this participant, drawn cells in their order"),
 )
 _WORDS = (
-    text("text", "the words, where they may be written down; redacted ones are replaced"),
+    text("text", "the words, if they may be transcribed; redacted ones are replaced"),
     text("text_withheld", "; ".join(f"{why}: {meaning}" for why, meaning in WITHHELD.items())),
 )
 _READ = yes(
@@ -78,12 +78,12 @@ _READ = yes(
 )
 _LOST = (
     seconds("paused_s", "how much of it lies in pauses, breaks and gaps"),
-    seconds("sound_lost_s", "of how much of it the sound was lost; empty without a recording"),
+    seconds("sound_lost_s", "how much of its sound was lost; empty without a recording"),
 )
 _SPEAKER = text(
     "speaker",
-    "participant, moderator or other: of the unit; of a mark without a unit, of the one that it "
-    "shares most time with, and empty where there is none",
+    "participant, moderator or other: speaker of the unit; for a mark without a unit, of the unit "
+    "that it overlaps most, or empty if there is none",
 )
 
 UTTERANCES = (
@@ -99,7 +99,7 @@ UTTERANCES = (
     _READ,
     yes(
         "speakers_said",
-        "somebody said who speaks in the session; where nobody did, all its units count as the "
+        "somebody has set who speaks in the session; if not, all its units count as the "
         "participant's, no matter who spoke",
     ),
     *_LOST,
@@ -113,17 +113,17 @@ _MARK = (
         text round: training, independent or reconciled
         text tier: tier of the codebook
         text code: id of the code
-        text code_name: what the version of the codebook calls it by which it was given; empty where
+        text code_name: its name in the version of the codebook with which it was given; empty if
             that is not known
-        whole value: on a tier with values
+        whole value: its value, on a tier with values
         text unit: id of the unit it is on; empty for a stretch or point of its own
     """),
     _SPEAKER,
     *_TIMES,
 )
 _FROM = (
-    text("memo", "the rater's remark on it, where words may be written down"),
-    text("codebook", "SHA-256 of the version of the codebook by which it was given"),
+    text("memo", "the rater's remark on it, if words may be transcribed"),
+    text("codebook", "SHA-256 of the version of the codebook with which it was given"),
     INCLUDED,
 )
 
@@ -131,7 +131,7 @@ CODES_ALL = (
     *WHO,
     *_MARK,
     yes("machine", "no person gave it: a flag or note of the journal, or simulated speech"),
-    text("status", "of the rater's work on the session: draft, done or locked"),
+    text("status", "status of the rater's work on the session: draft, done or locked"),
     text("blind", "what the rater was not shown: names, outcomes, future, screen"),
     *_FROM,
 )
@@ -151,11 +151,11 @@ CODED = (
         f"moves of dials of the trial from {AROUND_S} s before the onset to {AROUND_S} s after the "
         "offset",
     ),
-    text("dials_touched", "numbers of the dials that these moves turned, from 1, with ; between"),
-    text("outcome", "of the trial at the onset, as in the table trials"),
-    yes("solved", "that trial was solved; empty where it cannot be"),
+    text("dials_touched", "numbers of the dials that these moves turned, from 1, separated by ;"),
+    text("outcome", "outcome of the trial at the onset, as in the table trials"),
+    yes("solved", "that trial was solved; empty if it cannot be"),
     yes("skipped", "the participant skipped it"),
-    yes("correct", "its answer was right; empty where there is none"),
+    yes("correct", "its answer was right; empty if there is none"),
     seconds("response_s", "its response time: from its appearance to the answer, Next or Skip"),
     yes("excluded", "the trial is not counted in the stage's metrics"),
     *_LOST,
@@ -311,7 +311,7 @@ class SoundLost:
                 self._gaps.append(payload)
 
     def between(self, t0_ns: int, t1_ns: int) -> int | None:
-        """Nanoseconds of a stretch without its sound; None where nothing was recorded."""
+        """Nanoseconds of a stretch without its sound; None if nothing was recorded."""
         if not self._rates:
             return None
         if self._stretches is None:
@@ -528,7 +528,7 @@ class _Joined:
 def speech_of(record: Record, events: Iterable[tuple[Event, Payload]]) -> SessionSpeech:
     """Units, texts and marks of a session, and who codes it. events: its own.
 
-    Raises AnnotationError where a file of them cannot be read.
+    Raises AnnotationError if a file of them cannot be read.
     """
     annotations = annotations_of(record, events)
     raters = annotations.raters.values()

@@ -32,143 +32,153 @@ class Statistic:
     are those of that test."""
 
     study: str = _text(
-        "id of the study; several with + between them where they are compared or pooled"
+        "id of the study; if several are compared or pooled, their ids, separated by +"
     )
     design: str = _text(
-        "of analyses by the design its factors; of judged explanations method, task and labels, as "
-        "the published studies are told apart; of masked pictures the name of the task; of models "
-        "that are compared within participants, each of whom met several, or between participants"
+        "for analyses according to the design: its factors; for judged explanations: method, task "
+        "and labels, which distinguish the published studies; for masked pictures: the name of the "
+        "task; for models: whether they are compared within or between participants"
     )
     item: str = _text(
-        "what it belongs to. Judged explanations: by the list of analyses, 1 accuracy to 12 forced "
-        "score and 13 confidence in the own answers. Masked pictures: 1, 2 tables and 3 to 9 "
-        "figures of the paper, 10 psychometric functions, 11 tests between methods, 12 the mixed "
-        "logistic model. Models: 1 values, 2 analyses of variance, 3 pairs of models, 4 checks of "
-        "what they assume, 5 mixed models. Repaired concepts: 1 means by model, 2 correlations with"
-        " measures of the models, 3 the hypotheses. Empty of analyses by the design: see kind"
+        "what it belongs to. Judged explanations: number in the list of analyses, from 1 (accuracy)"
+        " to 12 (forced score) and 13 (confidence in one's own answers). Masked pictures: 1, 2 "
+        "tables and 3 to 9 figures of the paper, 10 psychometric functions, 11 tests between "
+        "methods, 12 the mixed logistic model. Models: 1 values, 2 analyses of variance, 3 pairs of"
+        " models, 4 checks of their assumptions, 5 mixed models. Repaired concepts: 1 means by "
+        "model, 2 correlations with measures of the models, 3 the hypotheses. Empty for analyses "
+        "according to the design, for which see kind"
     )
     analysis: int | None = _cell(
-        "of analyses by the design: number of the outcome's analysis, from 1"
+        "for analyses according to the design: number of the outcome's analysis, from 1"
     )
     kind: str = _text(
-        "of analyses by the design: values of a cell, test of a term, estimated mean, back-"
-        "transformed (the estimated mean in the outcome's own unit), contrast, effect (Cohen's d of"
-        " a contrast, and of logarithms the ratio), equivalence, check, sensitivity (the same asked"
-        " in another way), further (a test that the study chose beside these), without exclusions "
-        "(the same test of all sessions; model_name is its kind), passed the manipulation check "
-        "(the same test of those who did; model_name is its kind), correlation (of two outcomes), "
-        "answers by condition (a manipulation check), or left out and why"
+        "for analyses according to the design: values of a cell, test of a term, estimated mean, "
+        "back-transformed (the estimated mean in the outcome's own unit), contrast, effect (Cohen's"
+        " d of a contrast; for logarithms, the ratio), equivalence, check, sensitivity (the same "
+        "question, analysed differently), further (an additional test that the study chose), "
+        "without exclusions (the same test with all sessions; its kind is in model_name), passed "
+        "the manipulation check (the same test with only those who did; its kind is in model_name),"
+        " correlation (of two outcomes), answers by condition (a manipulation check), or the reason"
+        " why it was left out"
     )
     role: str = _text(
-        "of analyses by the design: whether the outcome is primary, secondary or a manipulation "
-        "check"
+        "for analyses according to the design: whether the outcome is primary, secondary or a "
+        "manipulation check"
     )
     transform: str = _text("what was done to the values before tests: log, sqrt or logit")
-    factors: str = _text("of analyses by the design: the term, factors with × between them")
-    levels: str = _text("of analyses by the design: the levels of the cell or mean")
+    factors: str = _text("for analyses according to the design: the term; factors are joined by ×")
+    levels: str = _text("for analyses according to the design: the levels of the cell or mean")
     contrast: str = _text("name of the contrast: what is compared")
     direction: str = _text(
-        "of a contrast: two-sided, greater or less (then p is one-sided); of tests of equivalence "
-        "equivalent (then statistic, df and p are those of two one-sided tests)"
+        "for contrasts: two-sided, greater or less (p is then one-sided); for tests of equivalence:"
+        " equivalent (statistic, df and p are then those of two one-sided tests)"
     )
     family: str = _text(
-        "over the tests of what p is corrected, and how; of contrasts, whether these are tests of "
-        "differences or of equivalence, which are never corrected together"
+        "the family of tests over which p is corrected, and the method; for contrasts, also whether"
+        " they test differences or equivalence, which are never corrected together"
     )
-    model_name: str = _text("of analyses by the design: the statistical model that the test is of")
+    model_name: str = _text(
+        "for analyses according to the design: the statistical model that is tested"
+    )
     group: str = _text(
-        "of models: task, data set and, where needed, models that are compared; of repaired "
-        "concepts the sample of pictures"
+        "for models: task, data set and, if needed, the models that are compared; for repaired "
+        "concepts: the sample of pictures"
     )
     quantity: str = _text(
-        "what was measured; of models a column of the table stages or a score's name"
+        "what was measured; for models: a column of the table stages, or the name of a score"
     )
-    method: str = _text("of masked pictures: id of the explanation method; empty where all count")
-    model: str = _text("id of the model; of a test of a pair the first one; empty where all count")
+    method: str = _text(
+        "for masked pictures: id of the explanation method; empty if all are included"
+    )
+    model: str = _text("id of the model; for a pair, of the first; empty if all are included")
     percent: float | None = _cell(
-        "of masked pictures: share of the pixels shown; empty where all count",
+        "for masked pictures: share of the pixels shown; empty if all are included",
         "%",
     )
-    unit: str = _text("its unit")
+    unit: str = _text("unit of the quantity")
     test: str = _text("mean, another measure (share, median), or the name of the test or interval")
-    ours: bool | None = _cell("not among the analyses of the paper")
+    ours: bool | None = _cell("whether this analysis is ours, i.e. not in the paper")
     n: int | None = _cell(
-        "values: of masked pictures annotations, or images where no participant is asked; of models"
-        " participants, in a paired test pairs"
+        "number of values: for masked pictures, annotations (or images, if no participant is "
+        "asked); for models, participants (or pairs, in a paired test)"
     )
     n_participants: int | None = _cell(
-        "of masked pictures: the participants whose annotations they are"
+        "for masked pictures: number of participants who made the annotations"
     )
     n_left_out: int | None = _cell(
-        "of models within participants: those who lack a value with a model and are not in the "
-        "analysis of variance"
+        "for models within participants: people who lack a value for a model, and are therefore not"
+        " in the analysis of variance"
     )
-    mean: float | None = _cell("their mean, share or median, or what was fitted")
-    median: float | None = _cell("their median, where that is beside the mean")
+    mean: float | None = _cell("mean, share or median of the values, or what was fitted")
+    median: float | None = _cell("median of the values, if it is reported in addition to the mean")
     sd: float | None = _cell(
-        "their sample standard deviation (n - 1); of a mixed model the posterior sd"
+        "sample standard deviation of the values (n - 1); for a mixed model, the posterior sd"
     )
     sd_population: float | None = _cell(
-        "of models: their standard deviation as paper 000 prints it (n)"
+        "for models: standard deviation of the values, as in paper 000 (n)"
     )
     compared_with: str = _text("the other group, method or model")
-    n_2: int | None = _cell("values of the other group")
-    mean_2: float | None = _cell("their mean")
-    sd_2: float | None = _cell("their sample standard deviation")
+    n_2: int | None = _cell("number of values of the other group")
+    mean_2: float | None = _cell("mean of the other group")
+    sd_2: float | None = _cell("sample standard deviation of the other group")
     difference: float | None = _cell(
-        "mean of the first minus mean of the other, of pairs if paired, or minus the value tested "
-        "against; of a contrast its value; of a slope the slope"
+        "mean of the first group minus mean of the other (of pairs, in a paired test) or minus the "
+        "value tested against; the value of a contrast; the slope"
     )
-    standard_error: float | None = _cell("of the difference, slope or estimated mean")
-    bound: float | None = _cell("of a test of equivalence: the smallest difference that matters")
+    standard_error: float | None = _cell(
+        "standard error of the difference, slope or estimated mean"
+    )
+    bound: float | None = _cell("for tests of equivalence: the smallest difference that matters")
     epsilon: float | None = _cell(
-        "Greenhouse and Geisser's, by which degrees of freedom were multiplied"
+        "Greenhouse and Geisser's epsilon, by which degrees of freedom were multiplied"
     )
     against: float | None = _cell("the value tested against")
     statistic: float | None = _cell(
-        "t, r, rho, tau, W, U, H, F, chi-square or a Bayes factor; empty where it has no value"
+        "t, r, rho, tau, W, U, H, F, chi-square or a Bayes factor; empty if it is undefined"
     )
     df: float | None = _cell("degrees of freedom of t or chi-square, or of the numerator of F")
     df_2: float | None = _cell("degrees of freedom of the denominator of F")
     p: float | None = _cell("two-sided p, unless direction says otherwise; never corrected")
     p_corrected: float | None = _cell(
-        "of models: p times n_tests (Bonferroni), at most 1; of all others as family says"
+        "for models: p times n_tests (Bonferroni), at most 1; for all others, see family"
     )
-    n_tests: int | None = _cell("tests over which p is corrected; of models all that are counted")
+    n_tests: int | None = _cell(
+        "number of tests over which p is corrected; for models, all counted tests"
+    )
     counted: bool | None = _cell(
-        "of models: one of the n_tests. They are the analyses of variance and t tests that have a "
-        "p; an error summed over the pixels and its mean over them count once"
+        "for models: one of the n_tests, i.e. the analyses of variance and t tests that have a p; "
+        "an error summed over the pixels and its mean over them count as one test"
     )
     stars: str = _text(
-        "of models: **** p < .0001, *** p < .001, ** p < .01, * p < .05, of the p that is not "
-        "corrected, as in the paper; none where n is below 5"
+        "for models: **** p < .0001, *** p < .001, ** p < .01, * p < .05, based on the uncorrected "
+        "p, as in the paper; none if n is below 5"
     )
     significant: bool | None = _cell(
-        "n of at least 5 in every group, and p < .001 as in the paper of judged explanations; of "
-        "masked pictures, whose paper names no level, p < .05 with Holm's correction; of models p <"
-        " .05 with Bonferroni's; of contrasts and of hypothesis H1 of repaired concepts "
-        "p_corrected < .05"
+        "n of at least 5 in every group, and for judged explanations p < .001, as in the paper; for"
+        " masked pictures, for which the paper gives no level, p < .05 with Holm's correction; for "
+        "models p < .05 with Bonferroni's; for contrasts and for hypothesis H1 of repaired concepts"
+        " p_corrected < .05"
     )
     low: float | None = _cell(
-        "lower end of a 95 % interval, of a test of equivalence of a 90 % one: of the "
-        "difference where there is one; of masked pictures by bootstrap over participants, or over "
-        "images where no participant is asked"
+        "lower end of a 95 % interval (90 % for tests of equivalence): of the difference, if there "
+        "is one; for masked pictures, by bootstrap over participants, or over images if no "
+        "participant is asked"
     )
     high: float | None = _cell("upper end of that interval")
-    effect_name: str = _text("of models: which standardised effect (ours)")
-    effect: float | None = _cell("its value")
+    effect_name: str = _text("for models: which standardised effect size is given (ours)")
+    effect: float | None = _cell("value of the effect size")
     effect_low: float | None = _cell(
-        "lower end of its interval: of 95 % by noncentral t, of eta squared of 90 % by noncentral F"
+        "lower end of its interval: 95 % by noncentral t; for eta squared, 90 % by noncentral F"
     )
     effect_high: float | None = _cell("upper end of that interval")
     why: str = _text(
-        "of models: why there is no value, or what else is to be known; of judged explanations: how"
-        " long they are beside the paper's"
+        "for models: why there is no value, or another remark; for judged explanations: their "
+        "length compared with the paper's"
     )
     published: str = _text("the paper's value")
 
     def row(self) -> dict[str, Any]:
-        """The cells by column, None where a text is empty."""
+        """The cells by column, None if a text is empty."""
         made = {name: getattr(self, name) for name in NAMES}
         return {name: None if value == "" else value for name, value in made.items()}
 

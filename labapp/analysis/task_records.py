@@ -38,7 +38,7 @@ from labapp.record.events.lifecycle import (
 from labapp.record.events.registry import KINDS as PAUSES
 from labapp.record.events.registry import Pauses
 from labapp.record.events.trials import LevelChosen, TrackEnded, TrialEnded
-from labapp.study.adaptive.tracks import FollowedTracks
+from labapp.study.adaptive.tracks import THRESHOLD, FollowedTracks
 from labapp.study.design import Missing
 from labapp.study.instruments import Instrument
 from labapp.study.plugins import registry
@@ -71,9 +71,9 @@ REPEATED = "repeated in a later attempt"
 class Attempt:
     """One attempt, while its events come in and after.
 
-    Times are in ns, working time but for those that say session; None where the thing did not
+    Times are in ns, working time but for those that say session; None if the thing did not
     happen. superseded: why another attempt counts instead; track, level: what a rule chose, None
-    where none did.
+    if none did.
     """
 
     part: TrialsPart
@@ -108,7 +108,7 @@ class Attempt:
 
     @property
     def solved(self) -> bool | None:
-        """Whether its target was reached; None where it has none."""
+        """Whether its target was reached; None if it has none."""
         return None
 
     @property
@@ -125,7 +125,7 @@ class Attempt:
     @property
     def response_s(self) -> float | None:
         """Working time from its appearance to the participant's answer, or to the click that left
-        it; None where neither happened."""
+        it; None if neither happened."""
         return None
 
     @property
@@ -160,7 +160,7 @@ class Attempt:
 
     @property
     def planned_session_s(self) -> float | None:
-        """Session time at which it appeared, or was to appear; None where nobody knows."""
+        """Session time at which it appeared, or was to appear; None if nobody knows."""
         return self.started_session_s
 
     def since_start(self, working: int | None) -> float | None:
@@ -209,7 +209,7 @@ class TaskTables:
         path, as in `labapp.analysis.column.Column`.
     words : what shared columns say of its trials, by the name in braces there (as in
         `labapp.analysis.columns`): `tasks_with_dials`, `tasks`, `durations`.
-    outcomes : by outcome of its trials, of what or by whom, in words; empty where that goes without
+    outcomes : by outcome of its trials, of what or by whom, in words; empty if that goes without
         saying.
     distinct : by table of its own that says the same in every session, the columns that tell rows
         apart.
@@ -290,7 +290,7 @@ class TaskRecords(ABC, Generic[P, A]):
 
     @abstractmethod
     def begin(self, part: P, key: Key, event: Event, payload: Any) -> A:
-        """The attempt that an event begins. Raises RecordError where the plan lacks it."""
+        """The attempt that an event begins. Raises RecordError if the plan lacks it."""
 
     def take(self, event: Event, payload: Payload, working_ns: int) -> None:
         """Take in an event of one of its parts, of one of its kinds, at a working time."""
@@ -334,12 +334,14 @@ class TaskRecords(ABC, Generic[P, A]):
                 yield TrackRecord(self.parts[name], followed, number_of)
 
     def find_results(self, part: P) -> Mapping[str, str | float | None]:
-        """What came out of the tracks of a stage, by column; nothing where it is not adaptive."""
+        """What came out of the tracks of a stage, by column; nothing if it is not adaptive."""
         if (followed := self.followed.get(part.id)) is None:
             return {}
         tracks, state = followed.tracks, followed.state
-        _, se = tracks.average([tracks.find_threshold(track) for track in state.tracks])
-        return {**tracks.results(state), "threshold_se": se}
+        known = [tracks.find_threshold(track) for track in state.tracks]
+        if any(each is not None and not tracks.scale.include(each.x) for each in known):
+            return tracks.results(state) | {THRESHOLD: None}
+        return tracks.results(state) | {"threshold_se": tracks.average(known)[1]}
 
     def take_of_session(self, payload: Payload) -> None:
         """Take in an event of no part."""
@@ -510,7 +512,7 @@ def older_ways(task_type: TaskType[Any]) -> Iterator[str]:
 
 
 def key_of(event: Event) -> Key | None:
-    """The attempt that an event is of; None where it is of none."""
+    """The attempt that an event is of; None if it is of none."""
     if event.part_id is None or event.trial is None or event.attempt is None:
         return None
     return event.part_id, event.trial, event.attempt
@@ -518,7 +520,7 @@ def key_of(event: Event) -> Key | None:
 
 def records_class(task_type: TaskType[Any]) -> type[TaskRecords[Any, Any]] | None:
     """The records of a task type; None for one whose parts have no trials. Raises SetupError
-    where they drop a kind of event that they claim."""
+    if they drop a kind of event that they claim."""
     return _load(task_type.records, task_type.told_elsewhere) if task_type.records else None
 
 

@@ -168,7 +168,7 @@ class HypothesisResult:
     Attributes
     ----------
     hypothesis : as the study's file declares it.
-    p : of its test, corrected where it is one of several; None where it was not tested.
+    p : of its test, corrected where it is one of several; None if it was not tested.
     words : the test in words, or why there is none.
     """
 
@@ -227,7 +227,8 @@ class TaskReport(Generic[F]):
 
     def hypotheses(self, study: ReportedStudy, findings: F) -> Iterator[HypothesisResult]:
         """The study's hypotheses that name a test of this task (`test`), in the file's order. A
-        report that has some comes before the analyses by the design, and begins the summary."""
+        report that has some comes before the analyses according to the design, and begins the
+        summary."""
         yield from ()
 
     def sections(self, study: ReportedStudy, findings: F) -> Iterator[Html]:
@@ -383,7 +384,7 @@ def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
         try:
             loaded = discovery.load(task_type.report)
             if not isinstance(loaded, TaskReport):
-                raise TypeError(f"it is {type(loaded).__name__}, and no instance of a TaskReport")
+                raise TypeError(f"it is {type(loaded).__name__}, not an instance of a TaskReport")
         except Exception as error:
             if not package:
                 raise  # one of labapp's own is a mistake in labapp
@@ -439,7 +440,7 @@ _PLACE = frozenset(column.name for column in (*WHO, *WHERE, *TRIAL))
 
 
 def metrics_by_model(study: ReportedStudy, task: str, known: Sequence[Metric]) -> Iterator[Html]:
-    """The section on the metrics of one task; nothing where no session that counts did it."""
+    """The section on the metrics of one task; nothing if no session that counts did it."""
     stages = study.counted.stages
     stages = stages[stages["task"] == task]
     if stages.empty:

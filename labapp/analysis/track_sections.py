@@ -18,6 +18,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from labapp.analysis.declared import read_declaration
 from labapp.analysis.tables import Tables
+from labapp.analysis.tracks import beyond
 from labapp.base.figure_style import ACCENT, SECONDARY, style
 from labapp.base.report import kit
 from labapp.base.report.drawing import ReportFigure
@@ -79,7 +80,7 @@ class AskedAbout:
 
 
 def show(asked: AskedAbout, counted: Tables, anchor: str) -> Iterator[Html]:
-    """The section of one study; nothing where it has no adaptive stage."""
+    """The section of one study; nothing if it has no adaptive stage."""
     own = asked.of_stages(counted)
     if own.empty:
         return
@@ -88,6 +89,7 @@ def show(asked: AskedAbout, counted: Tables, anchor: str) -> Iterator[Html]:
         sentence(
             "tracks.about", estimators=_estimators(own), level=asked.level,
             logarithms="log" in set(own["scale"]), transformed=_is_log(counted, own),
+            beyond=int(beyond(own).sum()), of=len(own),
         )
     )  # fmt: skip
     yield show_thresholds(asked, own, logarithms=_is_log(counted, own))
@@ -117,6 +119,7 @@ def methods(asked: AskedAbout, counted: Tables) -> Iterator[str]:
             abouts=list(map(asked.name_of, sorted(own["about"].unique()))),
             targets=sorted(map(float, own["target"].unique())), estimators=_estimators(own),
             logarithms="log" in set(own["scale"]), unit=asked.unit,
+            beyond=int(beyond(own).sum()), of=len(own),
         )  # fmt: skip
 
 
@@ -143,7 +146,8 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool = 
         errors = some["threshold_se"].dropna().astype(float)
         target = some["target"].iloc[0]
         within = float(some["lowest_level"].min()), float(some["highest_level"].max())
-        shown = NONE if value is None else describe_level(value, *within)
+        known = some["threshold"].dropna() if value is None else [value]
+        shown = {describe_level(each, *within) for each in known}
         ends = NONE
         if low is not None and high is not None:
             ends = f"[{describe_level(low, *within)}, {describe_level(high, *within)}]"
@@ -152,10 +156,9 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool = 
                 two_lines(asked.name_of(about), str(rule)),
                 str(model),
                 f"{some['participant'].nunique():,}",
-                f"{len(some):,}",
                 NONE if pd.isna(target) else f"{decimal(100 * float(target), 1)} %",
-                NONE if value is None else two_lines(shown, ends),
-                f"{(some['threshold'] > some['highest_level']).sum():,}",
+                two_lines(shown.pop(), ends) if len(shown) == 1 else NONE,
+                f"{beyond(some).sum()} of {len(some)}",
                 NONE
                 if turns.empty
                 else two_lines(decimal(turns.mean(), 1), f"{turns.min():.0f} to {turns.max():.0f}"),
@@ -170,10 +173,9 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool = 
         two_lines(asked.about, "rule"),
         "Model",
         two_lines("Participants", "n"),
-        two_lines("Tracks", "n"),
         two_lines("Target", "right answers"),
         two_lines("Threshold", asked.unit),
-        two_lines("Not reached", "tracks"),
+        two_lines("Beyond the levels", "tracks"),
         two_lines("Reversals", "per track, range"),
         two_lines(
             "Standard error",
@@ -183,7 +185,7 @@ def show_thresholds(asked: AskedAbout, own: pd.DataFrame, *, logarithms: bool = 
         ),
         "Ended by",
     )
-    return table(names, rows, numeric=range(2, 9), caption=TITLE)
+    return table(names, rows, numeric=range(2, 8), caption=TITLE)
 
 
 def describe_level(value: float, lowest: float, highest: float) -> str:
@@ -198,14 +200,16 @@ def describe_level(value: float, lowest: float, highest: float) -> str:
 def average(
     people: list[tuple[object, pd.DataFrame]], scale: str, *, logarithms: bool
 ) -> tuple[float | None, float | None, float | None]:
-    """The mean threshold over participants and its 95 % interval; None where there is none.
+    """The mean threshold over participants and its 95 % interval; None if there is none.
 
-    people: each participant's tracks, which are averaged on a scale, as in the table of stages;
-    logarithms: over participants, too, as the study declares it of its analysis.
+    people: each participant's tracks, which are averaged on a scale, as in the table of stages; of
+    those with one beyond the levels the threshold is not known. logarithms: over participants, too,
+    as the study declares it of its analysis.
     """
     from scipy import stats
 
-    values = (some["threshold"].dropna().to_numpy(float) for _, some in people)
+    reached = (some["threshold"] for _, some in people if not beyond(some).any())
+    values = (own.dropna().to_numpy(float) for own in reached)
     known = [np.log(each) if scale == "log" else each for each in values if len(each)]
     if not known:
         return None, None, None
@@ -213,9 +217,7 @@ def average(
     if scale == "log" and not logarithms:
         means = np.exp(means)
     elif logarithms and scale != "log":
-        means = np.log(means[means > 0])  # a logarithm of the others does not exist
-        if not len(means):
-            return None, None, None
+        means = np.log(means)
     middle = float(means.mean())
     back = np.exp if logarithms else float
     if len(means) < 2:
@@ -225,7 +227,7 @@ def average(
 
 
 def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
-    """The levels of every track, by what was asked about; nothing where no rule chose among
+    """The levels of every track, by what was asked about; nothing if no rule chose among
     levels."""
     own = asked.of_stages(counted)
     own = own[own["target"].notna()]
@@ -248,7 +250,7 @@ def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:
     figure.set_label(f"{label}: {people}")
     caption = (
         "Each grey line is a track, with the level at each of its trials. Blue: the mean of all "
-        "tracks. Dashed: the mean threshold, where it is among the levels."
+        "tracks. Dashed: the mean of the thresholds that are not beyond the levels."
     )
     return [ReportFigure(f"{asked.name}-tracks", figure, label, caption)]
 
@@ -263,7 +265,7 @@ def _draw_tracks(ax: Axes, own: pd.DataFrame, *, logarithms: bool) -> None:
     mean = np.exp(np.log(together).mean(axis=1)) if scale == "log" else together.mean(axis=1)
     ax.plot(mean.index, mean.to_numpy(float), color=ACCENT, linewidth=1.8)
     value, _, _ = average([*own.groupby("participant")], scale, logarithms=logarithms)
-    if value is not None and own["lowest_level"].min() <= value <= own["highest_level"].max():
+    if value is not None:
         ax.axhline(value, color=ACCENT, linestyle="--", linewidth=1.0)
     ax.set_yscale("log" if scale == "log" else "linear")
     known = sorted({float(level) for line in drawn for level in line})

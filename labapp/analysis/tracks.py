@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from labapp.analysis.column import INCLUDED, WHO, columns_in, of, text, whole
 from labapp.study.adaptive.counting import Steps
 from labapp.study.adaptive.tracks import FollowedTracks, PlannedTrack
 from labapp.study.plugins.part import TrialsPart
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def beyond(tracks: pd.DataFrame) -> pd.Series[bool]:
+    """Whether the threshold of each track lies beyond its levels: it was not measured."""
+    low, high = tracks["lowest_level"] * (1 - 1e-9), tracks["highest_level"] * (1 + 1e-9)
+    return tracks["threshold"].notna() & ~tracks["threshold"].between(low, high)
 
 
 class TrackRecord:
@@ -94,9 +105,9 @@ TRACKS = of(
     text("about", "what it asks about: an explanation method, or a dial", "planned.about"),
     *columns_in("""
         text rule: how levels are chosen: up-down, weighted-up-down, quest, psi or criterion
-        text scale: on which thresholds are averaged: log (natural logarithm) or linear
-        number start: the first level: of masked pictures percent of the pixels that are shown, of
-            dials how far low, medium and high lie apart
+        text scale: scale on which thresholds are averaged: log (natural logarithm) or linear
+        number start: the first level: for masked pictures, percentage of the pixels shown; for
+            dials, how far apart low, medium and high are
         number lowest_level: the lowest level that the rule could choose
         number highest_level: the highest level that the rule could choose, at which it is easiest
         each levels: the level of each of its trials
@@ -104,18 +115,19 @@ TRACKS = of(
         whole n_counted [trials]: of these, those that the rule counts
         whole n_right [trials]: of these, those answered rightly
         whole reversals [reversals]: reversals of a staircase; empty for other rules
-        text ended_by: reversals, se, criterion, trials (as many as it may have); empty where it
-            never ended
+        text ended_by: reversals, se, criterion, trials (the maximum number); empty if it never
+            ended
         number target [0-1]: share of right answers at the threshold
         text estimate: how the threshold is estimated: fit (of a psychometric function to all
             answers), reversals (mean of their midpoints) or posterior (its mean); empty without one
-        number threshold: the level at which so many answers are right; above the highest level so
-            many were right at none, and the number is extrapolated
+        number threshold: the level at which the share of right answers equals the target; beyond
+            the lowest or highest level, it is extrapolated by the fit
         number threshold_se: standard error of the threshold: of its natural logarithm, or of itself
-            where the study declares a linear scale
+            if the study declares a linear scale
         number threshold_low: lower end of the threshold's 95 % interval
         number threshold_high: upper end of the threshold's 95 % interval
-        number slope: of the psychometric function, per unit of the scale; empty where it is given
+        number slope: slope of the psychometric function, per unit of the scale; empty if it is
+            given
     """),
     INCLUDED,
     stage_number="part.number",

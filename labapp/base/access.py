@@ -34,7 +34,7 @@ _made: list[Path] = []
 
 
 def group() -> int | None:
-    """The number of the lab's group; None where $LABAPP_GROUP names none.
+    """The number of the lab's group; None if $LABAPP_GROUP names none.
 
     Raises UsageError for a group that there is not, or that this user is not in.
     """
@@ -202,7 +202,7 @@ def narrower(path: Path, *, private: bool = False) -> str:
 
 
 def refuse_wide(path: Path) -> None:
-    """Raises DataFolderError where others can read a private folder or file that is there."""
+    """Raises DataFolderError if others can read a private folder or file that is there."""
     if rights := wide(path, private=True):
         raise DataFolderError(
             f"Others can read the private {'folder' if path.is_dir() else 'file'} {path} "

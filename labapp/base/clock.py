@@ -76,7 +76,7 @@ class SessionClock:
         return datetime.fromtimestamp(self._epoch_s + (now + self._slept) / NS, UTC)
 
     def boot_zero_ns(self) -> int | None:
-        """What `boot_ns` would have shown at session time 0, had this run begun there; None where
+        """What `boot_ns` would have shown at session time 0, had this run begun there; None if
         session time does not pass as the computer's."""
         return boot_ns() - self.now_ns() if self.speed == 1.0 else None
 
@@ -125,7 +125,7 @@ class FakeClock:
 
     def set_ns(self, now_ns: int) -> None:
         if now_ns < self._now:
-            raise ValueError(f"time does not run back: {now_ns} is before {self._now}")
+            raise ValueError(f"time cannot run backwards: {now_ns} is before {self._now}")
         self._now = now_ns
 
 

@@ -63,7 +63,7 @@ class Plugin:
     Attributes
     ----------
     group : one of `GROUPS`.
-    package, version : the distribution that brings it; empty where it does not say.
+    package, version : the distribution that brings it; empty if it does not say.
     state : `ready`, or why it cannot be used.
     value : what the entry point names; None unless it is ready.
     """
@@ -84,7 +84,7 @@ class Plugin:
     @property
     def assets(self) -> Path | None:
         """The folder `assets` beside its module, with studies, texts and instruments laid out as in
-        labapp's own; None where there is none."""
+        labapp's own; None if there is none."""
         source = import_module(self.module).__file__ if self.ready else None
         folder = None if source is None else Path(source).parent / "assets"
         return folder if folder is not None and folder.is_dir() else None
@@ -130,7 +130,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
     kind : the class that things are instances of; each has a `name`.
     shipped : gives the shipped things, when they are first wanted.
     problem : why a thing of the right class cannot be used beside those that are there already;
-        empty where it can.
+        empty if it can.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
         return "labapp"
 
     def left_out(self) -> str:
-        """What packages bring and cannot be used, in a sentence; empty where there is none."""
+        """What packages bring and cannot be used, in a sentence; empty if there is none."""
         states = [f"{p.package}: {p.name} {state}" for p, state in self.installed if state != READY]
         return f"Installed, but not used: {'; '.join(states)}." if states else ""
 
@@ -256,7 +256,7 @@ def asset_folders() -> tuple[Path, ...]:
 
 def missing(recorded: Any) -> str:
     """What packages a session was recorded with that are not installed here, as a sentence; empty
-    where none is missing. recorded: `plugins` of the session's environment, if it says them."""
+    if none is missing. recorded: `plugins` of the session's environment, if it says them."""
     if not isinstance(recorded, list | tuple):
         return ""
     here = {plugin.package for plugin in in_use()}
@@ -273,7 +273,7 @@ def missing(recorded: Any) -> str:
 
 
 def load(where: str) -> Any:
-    """What `module:name` names. Raises ImportError or AttributeError where it is not there."""
+    """What `module:name` names. Raises ImportError or AttributeError if it is not there."""
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)
 

@@ -33,13 +33,13 @@ DECISIONS, LESS = "adr/", 0.3
 
 
 def built_page() -> Path | None:
-    """The first of the pages; None where they are not built."""
+    """The first of the pages; None if they are not built."""
     page = resources.documentation() / FIRST
     return page if page.is_file() else None
 
 
 def first_text() -> Path:
-    """The first page as Markdown. Raises SetupError where there is none."""
+    """The first page as Markdown. Raises SetupError if there is none."""
     page = resources.documentation_texts() / FIRST_TEXT
     if page.is_file():
         return page

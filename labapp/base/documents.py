@@ -126,8 +126,9 @@ class Located:
     def place(self, error: Mapping[str, Any]) -> Path_:
         """The document's path of a validation error; of a key that is missing, where it belongs: a
         tag that is called like a key of plain text does not lead into that."""
-        path = self.resolve(error["loc"])
-        while error["type"] == "missing" and path and not isinstance(self._at(path), dict):
+        missing = error["type"] == "missing"
+        path = self.resolve(error["loc"][:-1] if missing else error["loc"])
+        while missing and path and not isinstance(self._at(path), dict):
             path = path[:-1]
         return path
 
@@ -151,7 +152,7 @@ class Located:
         self, path: Path_, loc: Sequence[str | int], model: type[BaseModel]
     ) -> bool:
         """Whether an unknown key is one of those beside the key that it was put under."""
-        if len(path) < 2 or not isinstance(path[-2], str):
+        if len(path) < 2 or not isinstance(path[-2], str) or path[-2] == path[-1]:
             return False
         ends = (n for n in range(len(loc)) if self.resolve(loc[:n]) == path[:-2])
         depth = max(ends, default=0)
@@ -224,8 +225,9 @@ def suggest_name(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     """The key, or the name of a kind, that an unknown one was probably meant to be; empty if none
     is close. model: of the document."""
     if error["type"] == "extra_forbidden":
-        known = sorted(fields_at(model, error["loc"][:-1]))
-        return next(iter(difflib.get_close_matches(str(error["loc"][-1]), known, 1)), "")
+        name = str(error["loc"][-1])
+        known = sorted({*fields_at(model, error["loc"][:-1])} - {name})
+        return next(iter(difflib.get_close_matches(name, known, 1)), "")
     if error["type"] != "union_tag_invalid":
         return ""
     known = error["ctx"]["expected_tags"].strip("'").split("', '")

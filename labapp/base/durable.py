@@ -44,7 +44,7 @@ class NotConfirmedError(OSError):
 def take_name(draft: Path, path: Path) -> None:
     """Give a file or folder that is on the disk its name, over nothing.
 
-    Raises FileExistsError where something has that name, and nothing else has happened then;
+    Raises FileExistsError if something has that name, and nothing else has happened then;
     NotConfirmedError once it has its name; OSError for every other failure.
     """
     if draft.is_dir():

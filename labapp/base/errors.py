@@ -75,9 +75,9 @@ class Fault:
 
     Attributes
     ----------
-    file : its path; empty where none is known.
-    line : from 1; 0 where none is known.
-    key : where in the document, as `flow[2].stages.trials`; empty where it is in no key.
+    file : its path; empty if none is known.
+    line : from 1; 0 if none is known.
+    key : where in the document, as `flow[2].stages.trials`; empty if it is in no key.
     what : what is wrong, and what would be allowed.
     todo : what to do.
     """

@@ -66,7 +66,7 @@ EXTRAS = (
 
 
 def extra_called(name: str) -> Extra:
-    """An extra by its name. Raises UsageError where there is none."""
+    """An extra by its name. Raises UsageError if there is none."""
     for extra in EXTRAS:
         if extra.name == name:
             return extra
@@ -173,7 +173,7 @@ def _only_wheels(folder: Path | None) -> None:
 
 
 def _may_write(extra: Extra, place: Path) -> None:
-    """Raises SetupError where this user may not change this installation, or pip is missing."""
+    """Raises SetupError if this user may not change this installation, or pip is missing."""
     if not os.access(place, os.W_OK):
         command = f"{start_command()} extras add {extra.name}"
         alone = (

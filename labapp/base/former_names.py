@@ -76,7 +76,7 @@ MODULES = {
 
 
 def name_now(name: str) -> str | None:
-    """The name that a module has now; None where it has not changed."""
+    """The name that a module has now; None if it has not changed."""
     if name in MODULES:
         return MODULES[name]
     room = ".".join(name.split(".", 2)[:2])

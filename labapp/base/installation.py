@@ -69,7 +69,7 @@ def wait_or_kill(child: Popen[bytes], patience_s: float) -> int:
 
 
 def require(package: str) -> None:
-    """Raises ModuleNotFoundError where a package is not installed, for work that another process
+    """Raises ModuleNotFoundError if a package is not installed, for work that another process
     will do with it."""
     if find_spec(package) is None:
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
@@ -77,7 +77,7 @@ def require(package: str) -> None:
 
 def package_folder() -> Path | None:
     """The folder of a package with an interpreter of its own (`make package`) that this runs from;
-    None where it runs from a checkout or a wheel."""
+    None if it runs from a checkout or a wheel."""
     folder = Path(sys.prefix).parent
     return folder if (folder / "package.json").is_file() else None
 

@@ -147,7 +147,7 @@ def on_its_way(
 
     Parameters
     ----------
-    sessions : folders of sessions; none where only bundles are used.
+    sessions : folders of sessions; none if only bundles are used.
     *places : what the files or folders will be called.
     needed : bool
         Whether nothing is made where that cannot be written down; else it is made all the same.
@@ -252,7 +252,7 @@ def clear_of(sessions: Iterable[Path]) -> None:
 
 
 def under_way(study: Path, session: str) -> str:
-    """A place that something of a session is being written to just now; empty where there is
+    """A place that something of a session is being written to just now; empty if there is
     none."""
     for entry, sessions, places in _registrations(study):
         if session in sessions and is_held(entry):
@@ -288,7 +288,7 @@ def is_held(entry: Path) -> bool:
 
 
 def _take_away(place: Path) -> None:
-    """Remove a file or folder. Raises OSError where it cannot be."""
+    """Remove a file or folder. Raises OSError if it cannot be."""
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)
     else:

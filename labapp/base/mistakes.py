@@ -16,7 +16,7 @@ from labapp.base.messages import Message
 
 
 def keep(error: BaseException) -> str:
-    """Write the details of a mistake down; returns the file, or nothing where it could not be
+    """Write the details of a mistake down; returns the file, or nothing if it could not be
     written. The same mistake has the same file, however often it comes."""
     details = "".join(traceback.format_exception(error))
     written = details.encode("utf-8", "backslashreplace")

@@ -14,7 +14,7 @@ from labapp.base.console import say_line
 
 EVERY_S = 10.0
 Tell = Callable[[float | None, str], None]
-"""Takes the share that is done (0..1, None where nobody knows), and what is being done."""
+"""Takes the share that is done (0..1, None if nobody knows), and what is being done."""
 
 
 @contextmanager

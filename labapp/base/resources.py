@@ -33,7 +33,7 @@ def _locate_shipped(name: str) -> Path:
 
 
 def _read_folder_variable(variable: str) -> Path | None:
-    """The folder that a variable of the environment names; None where it names none."""
+    """The folder that a variable of the environment names; None if it names none."""
     name = os.environ.get(variable)
     return Path(name) if name else None
 

@@ -114,7 +114,7 @@ def is_begun() -> bool:
 
 
 def wait_for_display(patience_s: float) -> str | None:
-    """Why the display does not answer, as the splash found; None where it does."""
+    """Why the display does not answer, as the splash found; None if it does."""
     answers = _shown[0].answers
     printed = b""
     while SHOWN not in printed:

@@ -62,7 +62,7 @@ def _offered(names: Iterable[str], beginning: str) -> list[str]:
 
 
 def _folders(root: Path, pattern: str) -> list[str]:
-    """What lies under a root, the last by name first; nothing where it cannot be listed."""
+    """What lies under a root, the last by name first; nothing if it cannot be listed."""
     try:
         return sorted((path.name for path in root.glob(pattern)), reverse=True)
     except OSError:

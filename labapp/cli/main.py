@@ -40,8 +40,8 @@ from labapp.cli.options import (
     progress_bar,
     run_options,
     say_either,
-    session_path,
     strategy_name,
+    study_path,
 )
 
 PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
@@ -299,7 +299,7 @@ def export(
 
     Example: labapp export sub-P01_ses-1_20260102T030405Z --out bundle
 
-    sessions: Sessions (name or folder), or a study's folder.
+    sessions: Studies (id or folder), sessions (name or folder) or bundles.
     --format NAME: bids, psychds, or a format of an installed package (see labapp plugins list).
     --zip: Write one .zip file instead of a folder.
     --deidentify: Leave out what identifies people: no free text, no sound, shifted dates.
@@ -323,7 +323,7 @@ def export(
         )
     with progress_bar() as tell:
         path = write_bundle(
-            [session_path(s, data) for s in sessions],
+            [study_path(name, data, sessions=True) for name in sessions],
             out,
             zip=zip_,
             deidentify=deidentify,
@@ -365,7 +365,7 @@ def analyze(
 
     Example: labapp analyze bundle --out results --format xlsx --format sav
 
-    paths: Sessions, bundles, or folders that contain them.
+    paths: Studies (id or folder), sessions, bundles, or folders that contain them.
     --pilot: Analyse only pilots. By default, pilots are left out.
     --only WORD: Analyse only sessions with this tag or phase (`none`: without a phase), or
         `simulated` ones. Can be repeated, for sessions with any of them.
@@ -397,7 +397,7 @@ def analyze(
     look = look_of(figure_width, figure_font, figure_size, palette)
     with stoppable(), progress_bar() as progress:
         report = write_analysis(
-            [session_path(p, data) for p in paths],
+            [study_path(name, data, sessions=True) for name in paths],
             out,
             progress,
             withdrawn=withdrawn,

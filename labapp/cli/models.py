@@ -377,7 +377,7 @@ def _evaluate_other(
 
 
 def _outcomes(model: str | Path, data: Path | None, out: Path | None) -> list[MetricOutcome]:
-    """What all metrics give, also written to `out`; nothing where they do not apply."""
+    """What all metrics give, also written to `out`; nothing if they do not apply."""
     from labapp.models.metrics.evaluation.scores import (
         LEARNT_WITHOUT_CONCEPTS,
         compute_all,

@@ -49,7 +49,7 @@ Blind = Annotated[
 @contextmanager
 def progress_bar(what: str = "") -> Iterator[Callable[[float | None, str], None]]:
     """A bar with an estimate on the standard error, where somebody sees it move; a function of the
-    share that is done (0..1, None where nobody knows) and what is being done.
+    share that is done (0..1, None if nobody knows) and what is being done.
 
     It appears when that is first called: what cannot be begun is refused without one. Where a
     window wants it (`labapp.base.console.PROGRESS`), a line for each call instead; in a file or a
@@ -145,7 +145,7 @@ def one_place(workers: int | None, dask: str | None) -> None:
 
 
 def data_folder(data: Path | None) -> Path:
-    """The data root: what was said, else the usual one. Raises UsageError where it is a file."""
+    """The data root: what was said, else the usual one. Raises UsageError if it is a file."""
     from labapp.base.resources import data_root
 
     root = data_root(data)

@@ -40,7 +40,7 @@ _FILES = (
 
 def own_folder(model: str) -> Path:
     """The folder of a model of one's own. Raises UsageError for a shipped model, NotFoundError
-    where there is none of this id."""
+    if there is none of this id."""
     folder = resources.user_models() / model
     if re.fullmatch(ID_PATTERN, model):
         for card in package.KINDS:
@@ -113,7 +113,7 @@ def _some(names: list[str]) -> str:
 def remove(model: str) -> list[str]:
     """Delete a model of one's own; says what was done. Files that are no part of a model stay.
 
-    Raises ModelError where that cannot be done.
+    Raises ModelError if that cannot be done.
     """
     folder = own_folder(model)
     try:

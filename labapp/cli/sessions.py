@@ -54,13 +54,14 @@ def sessions_list(
 
     warn_of_wide(data)
     choice = Choice(tuple(only or ()), tuple(without or ()))
-    rows = list_sessions(data_folder(data))
-    rows = [row for row in rows if choice.takes(row.phase, row.tags, row.simulated)]
+    every = list_sessions(data_folder(data))
+    rows = [row for row in every if choice.takes(row.phase, row.tags, row.simulated)]
     if json_:
         say_json([row.to_json() for row in rows])
         return
     if not rows:
-        say(f"No sessions in {data_folder(data)}.")
+        chosen = f" that are chosen by {choice}" if every else ""
+        say(f"No sessions in {data_folder(data)}{chosen}.")
     for row in rows:
         say_line(line(row))
     for problem in list_problems(data_folder(data)):

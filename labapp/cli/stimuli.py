@@ -233,7 +233,7 @@ def stimuli_explain(
 
 
 def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
-    """Raises UsageError where these are not one number, or one a channel."""
+    """Raises UsageError if these are not one number, or one a channel."""
     from labapp.base.errors import UsageError
 
     try:
@@ -308,7 +308,7 @@ def stimuli_masks(
 def _masking(
     smallest: float, largest: float, count: int, listed: str | None, fill: str, sign: str
 ) -> Masking:
-    """Raises UsageError where these are no percentages or do not ascend, or a fill or sign is not
+    """Raises UsageError if these are no percentages or do not ascend, or a fill or sign is not
     allowed."""
     from labapp.base.errors import UsageError
     from labapp.models.stimuli import masked_pictures
@@ -335,7 +335,7 @@ def _masking(
     if fill not in masked_pictures.FILLS or sign not in masked_pictures.SIGNS:
         raise UsageError(
             f"Found --fill {fill} --sign {sign}.",
-            todo=f"Fill is one of {', '.join(masked_pictures.FILLS)}; sign is one of "
+            todo=f"Fill must be one of {', '.join(masked_pictures.FILLS)}; sign must be one of "
             f"{', '.join(masked_pictures.SIGNS)}.",
         )
     return masked_pictures.Masking(

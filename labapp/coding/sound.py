@@ -260,7 +260,7 @@ def write_clip(record: Record, t0_ns: int, t1_ns: int, path: Path) -> Clip:
 
 
 def refuse_unallowed(record: Record) -> None:
-    """Raises LabappError where nothing of a session may be heard outside the lab."""
+    """Raises LabappError if nothing of a session may be heard outside the lab."""
     if record.withdrawn:
         raise LabappError(
             f"The participant of {record.name} withdrew.",

@@ -78,7 +78,7 @@ class Place(NamedTuple):
 def prepare_place(folder: Path, data: Path) -> Place:
     """Make a folder a place for copies, or take it as the one it is.
 
-    Raises NotFoundError where there is no such folder, UsageError for one among the sessions,
+    Raises NotFoundError if there is no such folder, UsageError for one among the sessions,
     DataFolderError where it cannot be written.
     """
     folder = folder.absolute()
@@ -165,7 +165,7 @@ class Copy:
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Copy | None:
-        """What a line says; None where it says nothing of a copy."""
+        """What a line says; None if it says nothing of a copy."""
         try:
             copy = msgspec.convert(entry, cls)
         except msgspec.ValidationError:
@@ -285,7 +285,7 @@ def back_up(
 
     private : the folder of names and signatures, where these are to be copied as well.
 
-    Raises DataFolderError where the place is not there.
+    Raises DataFolderError if the place is not there.
     """
     if not place.there:
         raise DataFolderError(
@@ -327,7 +327,7 @@ def _describe(error: OSError) -> str:
 
 
 def _back_up(line: SessionSummary, place: Place) -> Copy | None:
-    """Make the copy of a session; None where there is one already. Raises OSError, LabappError."""
+    """Make the copy of a session; None if there is one already. Raises OSError, LabappError."""
     session = line.path
     known = copies(session.parent).get((line.id, place.id))
     kind = SESSIONS + (PILOT if session.parent.parent.name.endswith(PILOT) else "")
@@ -406,7 +406,7 @@ def _hash(path: Path) -> str:
 
 
 def _refuse_different(copy: Path, sums: Mapping[str, str]) -> None:
-    """Read a copy back. Raises DataFolderError where it has other files, or others in them."""
+    """Read a copy back. Raises DataFolderError if it has other files, or others in them."""
     there = {name: _hash(copy / name) for name in files.below(copy)}
     if there != dict(sums):
         name = next(n for n in sorted({*there, *sums}) if there.get(n) != sums.get(n))

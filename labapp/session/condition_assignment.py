@@ -95,7 +95,7 @@ class CellAssignment:
     open while it runs or can be resumed; gone where its folder vanished and nobody withdrew; owner:
     whose session it is by its journal, where that is not what the folder's name says; language,
     quotas: in which the participant read the study, and the quotas that they fall under, where the
-    study has several languages, or quotas; phase: of the session, None where it is not known."""
+    study has several languages, or quotas; phase: of the session, None if it is not known."""
 
     folder: str
     cells: tuple[str, ...]
@@ -167,7 +167,7 @@ def other_phases(phases: Iterable[str | None], study: Study) -> Counter[str]:
 
 
 def read_phase(path: Path) -> str | None:
-    """The phase of a session; None where its journal does not say, or is not there (yet)."""
+    """The phase of a session; None if its journal does not say, or is not there (yet)."""
     try:
         rows = read_rows(path, (SessionPlanned.kind,)) if path.is_dir() else []
         return next((str(each.payload.get("phase", "")) for each, _ in payloads(rows)), None)
@@ -249,7 +249,7 @@ def folder_problems(study: Path) -> Iterator[str]:
 
 
 def _read_session(path: Path, row: CellAssignment | None) -> CellAssignment | None:
-    """A session as its journal tells it; None where nothing was ever recorded."""
+    """A session as its journal tells it; None if nothing was ever recorded."""
     running = is_locked(path)
     try:
         events = [event for event, _ in payloads(read_rows(path, (*_KINDS, *kinds_of(Refusal))))]
@@ -369,7 +369,7 @@ class AssignmentLedger:
 
 
 def _read_stored(path: Path) -> list[CellAssignment]:
-    """The rows as they were stored; none where the file is lost or damaged."""
+    """The rows as they were stored; none if the file is lost or damaged."""
     if not path.is_file():
         return []
     # A program that was killed while it stored leaves a journal of SQLite's beside the table, which
@@ -711,7 +711,7 @@ class Allocation(Coverage):
 
     @property
     def promise(self) -> str:
-        """What is balanced by the design, and when."""
+        """What the design balances, and when."""
         if self.design.order in ("random", "as_listed") or not self.design.within:
             orders = "" if not self.design.within else f" Orders are {self.design.order}."
             return (

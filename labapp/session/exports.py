@@ -95,7 +95,7 @@ def clear(study: Path) -> list[Path]:
 
 
 def running(study: Path, session: str) -> str:
-    """The place of an export of a session that is running now; empty where there is none."""
+    """The place of an export of a session that is running now; empty if there is none."""
     for entry in exports(study):
         begun = entry.get("state") == BEGUN and isinstance(entry.get("hidden"), str)
         if begun and session in entry["sessions"] and _is_held(Path(entry["hidden"])):

@@ -163,7 +163,7 @@ def next_pilot(data: Path, study: Study) -> str:
 
 def list_refused(data: Path, study: Study) -> dict[str, str]:
     """Participants who may have no (further) session in this study, each with the reason: the id
-    of a related study they took part in, or empty where they withdrew from this one."""
+    of a related study they took part in, or empty if they withdrew from this one."""
     others = find_related_studies(data, study)
     out = {participant: other for other in others for participant in list_taken_labels(data, other)}
     withdrew = (left.participant for left in withdrawals(data / study.id).values())

@@ -29,7 +29,7 @@ def predict_masked(
     """The outputs that the set records for its masked pictures; where it records none, its model is
     asked, if it is installed (see `labapp.models.explanations.masked.outputs`).
 
-    Raises StimuliError or ModelError where that model is another one, or is damaged.
+    Raises StimuliError or ModelError if that model is another one, or is damaged.
     """
     if outputs := find_recorded_outputs(stimulus_set, masking, photo, method):
         return outputs
@@ -90,7 +90,7 @@ def look_at(
     language: str | None = None,
     predict_masked: PredictMasked = check_predictable,
 ) -> Checked:
-    """Everything that is wrong with a study and with what it names. Raises StudyError where there
+    """Everything that is wrong with a study and with what it names. Raises StudyError if there
     is no such study."""
     return check_study(study, predict_masked, language)
 

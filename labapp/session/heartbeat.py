@@ -77,7 +77,7 @@ class OtherProcess:
             self._child = self._start()
 
     def stood_still(self) -> tuple[int, int] | None:
-        """When it last stood still, by `time.perf_counter_ns`; None where it does not answer, for
+        """When it last stood still, by `time.perf_counter_ns`; None if it does not answer, for
         then it stands still now. One that somebody ended saw nothing stand still."""
         while not self._answers.empty():
             self._answers.get_nowait()
@@ -178,7 +178,7 @@ class Heartbeat:
         return "computer" if 2 * together > now - before else "program"
 
     def clock_changed(self) -> float:
-        """By how many seconds the time of day was set since the last call; 0 where it was not."""
+        """By how many seconds the time of day was set since the last call; 0 if it was not."""
         ahead = self._ahead()
         changed = ahead - self._ahead_s
         if abs(changed) <= CHANGED_S:

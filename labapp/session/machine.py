@@ -48,7 +48,7 @@ from labapp.record.events.lifecycle import (
 )
 from labapp.record.events.look import Look
 from labapp.record.events.registry import Pauses
-from labapp.record.events.trials import SoundState, TextSoundPlayed
+from labapp.record.events.trials import SoundPlayed, SoundState, TextSoundPlayed
 from labapp.study import inclusion, results
 from labapp.study.inclusion import Achieved, Incentive, Inclusion, Tally
 from labapp.study.plugins import registry
@@ -62,7 +62,7 @@ from labapp.study.when import holds
 TrialKey = tuple[str | None, int | None, int | None]
 """Part, trial and attempt."""
 Decision = Sequence[UnstampedEvent]
-"""What a command comes to; empty where it is refused."""
+"""What a command comes to; empty if it is refused."""
 TAKE_BACK_NS = 3 * NS
 """Session time in which a skip can be taken back."""
 
@@ -125,7 +125,7 @@ class SessionState(State, frozen=True):
     result : of the last part whose result later texts may mention.
     agreed : whether the participant agreed to each use of the data that was asked one by one.
     noted : by the seq of its event.
-    blind : whether the console hides what is on the screen, None where the journal does not say.
+    blind : whether the console hides what is on the screen, None if the journal does not say.
     look : what the participant's window shows besides.
     sounds : what became of the sounds of the part's texts, by their names.
     answers : what the parts so far left for those after them, see `PartMachine.answers` and
@@ -323,11 +323,17 @@ class SessionMachine:
 
     def _play(self, state: SessionState, command: commands.PlayTextSound, now_ns: int) -> Decision:
         now = state.sounds.get(command.sound, SoundState())
-        working = state.pauses.working_ns(now_ns)
-        if (asked := now.ask(command.action, working, command.seconds)) is None:
+        heard_ns = self.hearing_ns(state, now_ns)
+        if (asked := now.ask(command.action, heard_ns, command.seconds)) is None:
             return ()
         payload = TextSoundPlayed(command.sound, command.action, *asked, command.audible)
         return (self._add_trial_key(state, payload),)
+
+    def hearing_ns(self, state: SessionState, t_ns: int) -> int:
+        """The time by which sounds of texts play: in a break, which holds the working time, that
+        of the session."""
+        part = self.part(state)
+        return t_ns if part is not None and part.rests else state.pauses.working_ns(t_ns)
 
     def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first.
@@ -475,7 +481,7 @@ class SessionMachine:
 
     def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
         """What a text may say of how the parts before it went: every name that a task type has,
-        empty where there is nothing to say."""
+        empty if there is nothing to say."""
         values = dict.fromkeys(registry.value_names(), "")
         if (result := state.result) is not None:
             part = self.parts[result.index]
@@ -620,10 +626,13 @@ class SessionMachine:
             case PartLeftOut():
                 return self._passing_over(state, payload.index, inclusion.LEFT_OUT)
         if isinstance(payload, TextSoundPlayed):
-            state = _after_sound(state, event, payload)
-        elif state.sounds and isinstance(payload, PageTurned | PartEnded):
-            working = state.pauses.working_ns(event.t_ns)
-            stopped = {name: sound.stopped(working) for name, sound in state.sounds.items()}
+            state = _after_sound(state, self.hearing_ns(state, event.t_ns), payload)
+        elif state.sounds and (
+            isinstance(payload, PageTurned | PartEnded)
+            or (isinstance(payload, SoundPlayed) and payload.action == "play")
+        ):
+            heard_ns = self.hearing_ns(state, event.t_ns)
+            stopped = {name: sound.stopped(heard_ns) for name, sound in state.sounds.items()}
             state = replace(state, sounds=stopped)
         if (look := state.look.after(payload)) is not state.look:
             state = replace(state, look=look)
@@ -690,11 +699,10 @@ def _put(records: tuple[PartRecord, ...], index: int, record: PartRecord) -> tup
     return (*records[:index], record, *records[index + 1 :])
 
 
-def _after_sound(state: SessionState, event: Event, payload: TextSoundPlayed) -> SessionState:
+def _after_sound(state: SessionState, heard_ns: int, payload: TextSoundPlayed) -> SessionState:
     """One sound of a text plays at a time."""
-    working = state.pauses.working_ns(event.t_ns)
-    sounds = {name: sound.stopped(working) for name, sound in state.sounds.items()}
-    after = state.sounds.get(payload.sound, SoundState()).after(payload, working)
+    sounds = {name: sound.stopped(heard_ns) for name, sound in state.sounds.items()}
+    after = state.sounds.get(payload.sound, SoundState()).after(payload, heard_ns)
     return replace(state, sounds={**sounds, payload.sound: after})
 
 

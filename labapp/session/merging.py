@@ -64,7 +64,7 @@ class Sheet:
     comma: bool = False
 
     def place(self, header: str, option: str) -> int:
-        """Where a column is. Raises NotFoundError where there is none, or two."""
+        """Where a column is. Raises NotFoundError if there is none, or two."""
         places = [place for place, each in enumerate(self.headers) if each == header]
         if len(places) == 1:
             return places[0]
@@ -223,7 +223,7 @@ def _cell(sheet: str, line: int, value: Any, written: Any) -> str:
 
 
 def _dictionary(book: Any, sheet: str, *columns: str) -> list[tuple[str, ...]]:
-    """The cells of these columns of a sheet, by row; none where there is no such sheet."""
+    """The cells of these columns of a sheet, by row; none if there is no such sheet."""
     if sheet not in book.sheetnames:
         return []
     rows = book[sheet].iter_rows(values_only=True)
@@ -256,7 +256,7 @@ class Merge:
     study, survey, file, sha256 : what is merged into what.
     given : by name of a session's folder.
     left : the rows that belong to no session.
-    differences : what differs from what the survey had before; empty where it had nothing.
+    differences : what differs from what the survey had before; empty if it had nothing.
     gone : folders of which the file has nothing any more.
     before : whether the survey was merged before.
     """
@@ -407,7 +407,7 @@ def prepare(
 
 
 def merge(prepared: Merge, study: Path, *, replace_: bool = False) -> None:
-    """Write down what was prepared. Raises MergeError where the survey has other answers already
+    """Write down what was prepared. Raises MergeError if the survey has other answers already
     and they are not to be replaced, DataFolderError."""
     if not prepared.changes:
         return

@@ -86,7 +86,7 @@ def open_streams(
     Parameters
     ----------
     past : of the runs before, which keep their source id.
-    make : opens the streams; None where none are sent.
+    make : opens the streams; None if none are sent.
     reason : why none are sent although they were asked for; else empty.
     required : whether the session is refused where the streams cannot be opened.
 
@@ -134,14 +134,14 @@ class SessionDependencies:
     predict_masked : asks the explained model about masked pictures.
     keeps_pictures : of photos to judge and masked ones, for there are windows.
     fsync_on_commit : of the journal, see `Journal.create`.
-    blind : whether a console hides the representations from the moderator; None where there is no
+    blind : whether a console hides the representations from the moderator; None if there is no
         console. A resumed session stays as its journal says; where that says nothing, this holds
         from here on.
     pilot : whether a new session is a trial run; a resumed one stays what it is.
     make_streams, no_streams, streams_required : of what is sent, see `streaming.open_streams`.
     make_late : gives what makes the recorder of a microphone that comes late, or in the place of
-        one that is gone; None where nobody wants sound.
-    make_heartbeat : of what notices that the program stands still; None where no real time passes.
+        one that is gone; None if nobody wants sound.
+    make_heartbeat : of what notices that the program stands still; None if no real time passes.
     """
 
     decoders: Mapping[str, Decoder]
@@ -657,7 +657,7 @@ def _assemble(
 
 
 def _microphone(runner: Runner) -> dict[str, Any] | None:
-    """The chosen microphone for environment.json; None where no sound is recorded."""
+    """The chosen microphone for environment.json; None if no sound is recorded."""
     if runner.recorder is None:
         return None
     device = runner.recorder.device

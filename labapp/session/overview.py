@@ -183,7 +183,7 @@ class Overview:
         parts = (cells, *within, models, begin)
         labels = labels_of(self.loaded.study)
         return ": ".join(
-            " → ".join(_put_numbered(str(each), labels) for each in part) for part in parts if part
+            " → ".join(labels.put(str(each)) for each in part) for part in parts if part
         )
 
     def _levels_in_order(self) -> list[str]:
@@ -209,7 +209,7 @@ def describe_coverage(covered: Coverage, study: Study) -> list[str]:
     lines: list[str] = []
     for (indent, _), block in groupby(covered.lines(), _indent_of_list):
         split = [re.split(r"(?<=\S)(?=\s\s)", line.strip(), maxsplit=1) for line in block]
-        names = [_put_numbered(first, labels) for first, *_ in split]
+        names = [labels.put(first) for first, *_ in split]
         width = max(map(len, names))
         for name, (_, *rest) in zip(names, split, strict=True):
             put = re.sub(
@@ -218,12 +218,6 @@ def describe_coverage(covered: Coverage, study: Study) -> list[str]:
             last = f"{name:{width}}  {put.strip()}" if put else name
             lines.append(f"{indent}{last}")
     return lines
-
-
-def _put_numbered(name: str, labels: Labels) -> str:
-    """A name with its label, as of a cell with the number of a slot behind it."""
-    cell, sign, number = name.partition(" #")
-    return f"{labels.put(cell)}{sign}{number}"
 
 
 def _describe_part(part: PlannedPart) -> str:

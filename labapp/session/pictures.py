@@ -54,12 +54,12 @@ class PictureRenderer:
 
     @property
     def of_part(self) -> PartPictures[Any] | None:
-        """Those of the part that runs; None where no part does."""
+        """Those of the part that runs; None if no part does."""
         return self._pictures
 
     @property
     def pictures(self) -> Any:
-        """What the part that runs shows; None where it has no pictures, or none yet."""
+        """What the part that runs shows; None if it has no pictures, or none yet."""
         return None if self._pictures is None else self._pictures.shown
 
     def sync(self, part: PlannedPart | None, state: SessionState) -> None:
@@ -109,7 +109,7 @@ class ShowsPictures:
     @property
     def pictures(self) -> Any:
         """What the part on the screen shows besides its state, of a type that its task says; None
-        where it has no pictures, or none yet."""
+        if it has no pictures, or none yet."""
         return self._renderer.pictures
 
     @property

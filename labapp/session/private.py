@@ -43,7 +43,7 @@ class Consent:
     """A consent record: the pseudonym (participant) beside the typed name or the drawn signature.
 
     drawing: the signature's strokes as JSON, each a list of points [x, y] with x from 0 to 1 and y
-    in the same unit; empty where none was drawn.
+    in the same unit; empty if none was drawn.
     """
 
     participant: str
@@ -66,7 +66,7 @@ def book_of_planned(planned: SessionPlanned) -> str:
 
 
 def table_of(private: Path, study: str) -> Path:
-    """The file with the private table of a study. Raises DataFolderError where others could read
+    """The file with the private table of a study. Raises DataFolderError if others could read
     it, or its folder."""
     path = private / f"{study}.sqlite"
     access.refuse_wide(private)
@@ -160,7 +160,7 @@ def forget_consent(private: Path, study: str, participant: str, session: str) ->
 
 @contextmanager
 def removing(path: Path, what: str) -> Iterator[sqlite3.Connection | None]:
-    """A private table from which rows are removed, their bytes too; None where it is not there.
+    """A private table from which rows are removed, their bytes too; None if it is not there.
     what: the rows, for the error. Raises DataFolderError when they cannot be removed."""
     if not path.is_file():
         yield None

@@ -98,7 +98,7 @@ def study_of(home: SessionFolder, past: Sequence[Event]) -> tuple[SessionPlanned
 
 
 def _check_tasks(session: Path, planned: SessionPlanned, past: Sequence[Event]) -> None:
-    """Raises SessionError where the plan has parts that nobody here knows."""
+    """Raises SessionError if the plan has parts that nobody here knows."""
     unknown = [kind for row in planned.plan if not registry.knows(kind := str(row.get("part")))]
     if not unknown:
         return
@@ -130,7 +130,7 @@ def missing_packages_named(past: Sequence[Event]) -> Iterator[None]:
 
 
 def load_recorded_study(session: Path, planned: SessionPlanned) -> LoadedStudy:
-    """The study as the session folder keeps it. Raises SessionError where it is another by now."""
+    """The study as the session folder keeps it. Raises SessionError if it is another by now."""
     loaded = loading.load(_study_file(session, planned.study), planned.language, recorded=True)
     if loaded.sha256 != planned.study_sha256:
         raise SessionError(
@@ -239,7 +239,7 @@ def continue_clock(
 
 def _zero_of(past: Sequence[Event], boot_id: str) -> int | None:
     """What the computer's own clock showed at session time 0 by the last run, with the sleep that
-    it noticed; None where the computer was started again, or nothing is known."""
+    it noticed; None if the computer was started again, or nothing is known."""
     slept_ns = 0
     for event in reversed(past):
         if event.kind == ProgramStalled.kind:
@@ -355,7 +355,7 @@ def read_verified_events(folder: Path) -> list[Event]:
 
 def withdrawal(events: Sequence[Event]) -> str:
     """What the participant who withdrew said of the data at the session's end, keep or delete;
-    empty where nobody withdrew then."""
+    empty if nobody withdrew then."""
     wish = ""
     for event in events:
         if event.kind in ("session.completed", "session.ended", "session.reopened"):

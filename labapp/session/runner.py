@@ -135,7 +135,7 @@ class Runner(FollowsSession):
     slow : ids that decode in the worker.
     commit_timeout_s : how long `send` may block for a commit (a simulation without windows waits
         longer).
-    gallery : the pictures of photos to judge; None where the plan has none, or nobody sees them.
+    gallery : the pictures of photos to judge; None if the plan has none, or nobody sees them.
     failed_rules : gives the study's own rules of exclusion that the session fails, by what is on
         disk; asked as it ends.
     """
@@ -189,7 +189,7 @@ class Runner(FollowsSession):
         return self.streams is not None and self.streams.received
 
     def free_bytes(self) -> int | None:
-        """How much room the session's disk has; None where it cannot be asked."""
+        """How much room the session's disk has; None if it cannot be asked."""
         try:
             return shutil.disk_usage(self.journal.path.parent).free
         except OSError:
@@ -203,7 +203,7 @@ class Runner(FollowsSession):
 
     @property
     def quiet_until_ns(self) -> int | None:
-        """Session time before which nothing happens by itself; None where that is not known: time
+        """Session time before which nothing happens by itself; None if that is not known: time
         passes by itself, or something else is going on."""
         state, scheduler = self.state, self.scheduler
         if not isinstance(scheduler, VirtualScheduler) or self._queue or self._waiting:

@@ -45,7 +45,7 @@ def copy_manifests(home: SessionFolder, sets: Iterable[StimulusSet]) -> None:
     Files of scores stay in the set: every masked picture is kept as it was shown, and the whole
     image with it, so that the session says by itself which pixels were seen.
 
-    Raises StimuliError where one is no longer what the plan was made of, or two have one id,
+    Raises StimuliError if one is no longer what the plan was made of, or two have one id,
     DataFolderError when the disk takes none.
     """
     sets_by_id: dict[str, StimulusSet] = {}
@@ -99,7 +99,7 @@ def folder_of(home: SessionFolder) -> Path:
 
 
 def gallery_of(home: SessionFolder, stored: Sequence[StimuliStored]) -> Gallery | None:
-    """The pictures of a session; None where none were kept."""
+    """The pictures of a session; None if none were kept."""
     return Gallery.of(folder_of(home), stored) if stored else None
 
 

@@ -109,7 +109,7 @@ class WithdrawalReport:
     unknown : what the logs of exports and of what was handed out do not tell.
     annotations : which of units, texts and codes there were, which were deleted.
     handed_out : packs, quotes and clips made of the session before, which are not touched.
-    source_id : of the streams that its events were sent in; empty where they were not sent.
+    source_id : of the streams that its events were sent in; empty if they were not sent.
     videos : how many there are or were; deleted with the annotations.
     codebooks : those of the study that quote what was said; they are not touched.
     copies, copies_left : backups of the session that were deleted, and those that still are there.
@@ -353,7 +353,7 @@ def _find_handed_out(folder: Path) -> tuple[tuple[HandedOut, ...], tuple[str, ..
 
 
 def _first(folder: Path, kind: type[Payload]) -> Event | None:
-    """The first event of a kind; None where there is none, or the journal cannot be read."""
+    """The first event of a kind; None if there is none, or the journal cannot be read."""
     try:
         rows = read_rows(folder, (kind.kind,))
         return next(plausible(payloads(rows)))[0] if rows else None
@@ -482,7 +482,7 @@ LONGEST_TAG, MOST_TAGS = 40, 30
 def change_tags(folder: Path, add: Iterable[str], remove: Iterable[str] = ()) -> list[str]:
     """Give a session tags, or take some away; all that it has then.
 
-    Raises UsageError for a tag that is none, one to remove that is not there, and where nothing
+    Raises UsageError for a tag that is none, one to remove that is not there, and if nothing
     changes; RecordError where it is no session, is damaged, or its participant withdrew;
     DataFolderError.
     """

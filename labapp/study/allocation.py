@@ -93,13 +93,13 @@ class Rule(ABC):
         return condition
 
     def named(self, text: str) -> tuple[str, ...] | None:
-        """The places that a text names; None where it names none."""
+        """The places that a text names; None if it names none."""
         places = tuple(text.split(","))
         return places if self.knows(places) else None
 
     @property
     def participants(self) -> int | None:
-        """How many participants the whole study needs; None where there is no end to it."""
+        """How many participants the whole study needs; None if there is no end to it."""
         sizes = self.sizes
         return None if sizes is None else -(-sum(sizes.values()) // self.draws)
 
@@ -288,7 +288,7 @@ def read_cells(assignment: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def slots_of(design: Design) -> Slots | None:
-    """The slots of a design; None where nothing depends on the place of a participant."""
+    """The slots of a design; None if nothing depends on the place of a participant."""
     return Slots(design) if design.between or design.within else None
 
 

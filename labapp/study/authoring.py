@@ -46,7 +46,7 @@ WIDTH = 92
 def new_study(
     name: str, source: str | Path, folder: Path, language: str | None = None
 ) -> tuple[Path, list[Path]]:
-    """Write a study of one's own, and everything that it needs. Raises UsageError where something
+    """Write a study of one's own, and everything that it needs. Raises UsageError if something
     is there already, or the name cannot be one; StudyError: where the source has mistakes.
 
     Parameters
@@ -55,7 +55,7 @@ def new_study(
     source : the study that it is made of, by id or path.
     folder : where it is written; made where it is not there.
     language : of its texts; by default that of the source. What that lacks is written in English,
-        to be translated.
+        to be translated. A copy of a study in several languages has all of them.
 
     Returns
     -------
@@ -68,6 +68,13 @@ def new_study(
             todo="Use lower-case letters a to z, digits and hyphens, such as my-study-2.",
         )
     own = examine(source)
+    several = () if own.loaded is None else own.loaded.study.languages
+    if several and language not in (None, *several):
+        raise UsageError(
+            f"The study {source} is in {' and '.join(several)}, so its copy cannot be in "
+            f"{language}.",
+            todo="Leave out --language, and add the language to `languages` of the copy.",
+        )
     fallback = None if own.loaded is None else own.loaded.study.fallback_language
     examined = examine(source, language, fallback or USUAL)
     loaded = examined.loaded
@@ -80,8 +87,11 @@ def new_study(
     }
     for document in ("study", "instrument"):
         contents[folder / "schemas" / f"{document}.json"] = as_text(document).encode()
-    words = {in_language(template, loaded.study.language) for template in word_files(loaded.study)}
-    words |= {in_language(template, fallback or USUAL) for template in word_files(loaded.study)}
+    words = {
+        in_language(template, each)
+        for template in {*word_files(loaded.study)} - {*loaded.study.words}
+        for each in (*loaded.study.languages, loaded.study.language, fallback or USUAL)
+    }
     of_the_original = texts_to_read(loaded)
     for file, content in loaded.files.items():
         if file == loaded.path.name or file in words or file in loaded.fallbacks:
@@ -146,7 +156,8 @@ def _study_file(name: str, loaded: LoadedStudy, *, translated: bool) -> str:
     text = _with_value(text, "title", f'"{title}"')
     text = _without_origin(text, comments=package_root(loaded.path) is None)
     text = _with_value(text, "version", "1")
-    text = _with_value(text, "language", study.language, after="version")
+    if not study.languages:
+        text = _with_value(text, "language", study.language, after="version")
     if not translated and not re.search(r"(?m)^fallback_language:", text):
         text = _with_value(text, "fallback_language", USUAL, after="language")
     text = re.sub(r"(?m)^unnamed_texts:.*\n", "", _with_own_files(loaded.path, text))

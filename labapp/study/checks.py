@@ -262,7 +262,7 @@ class _QuestionnairePlace:
     before: Before = field(default_factory=dict)
 
     def values(self, name: str) -> tuple[Value, ...]:
-        """The values that a variable has there; nothing where there is none of that name."""
+        """The values that a variable has there; nothing if there is none of that name."""
         return tuple(dict.fromkeys(scope[name] for scope in self.scopes if name in scope))
 
     def names(self) -> list[str]:
@@ -444,7 +444,7 @@ def _of_another(
 ) -> Iterator[str]:
     """Why an item of another questionnaire, or a result, never decides, or has no answer that can
     be shown. instrument: the one that names it, None for a part; wanted: the answers that decide;
-    None where its answer is shown."""
+    None if its answer is shown."""
     of, _, own = name.partition(".")
     if of == instrument:
         return  # told by the questionnaire itself
@@ -570,6 +570,12 @@ def values_at(study: Study, place: Path_) -> dict[str, tuple[Value, ...]]:
 def uneven(study: Study) -> Iterator[tuple[Path_, str]]:
     """What a design asks for that cannot come out even, or leaves open: where it stands, and what
     could be asked for instead. It can be run as it is."""
+    for place, item in walk_items(study.flow):
+        if item.interrupts() and (variable := item.goes_through()) is not None:
+            rounds = max(map(len, _rounds_of_all(study, variable)), default=0)
+            if not item.interrupted_after(rounds, conditions.generator(0)):
+                what = f"It never comes, because {variable} has {rounds} rounds at most."
+                yield (*place, "interrupt"), what
     design = study.design
     if design is None:
         return

@@ -91,7 +91,7 @@ Assignment = dict[Name, Rule]
 
 
 def check(assignment: Mapping[str, ByNumber | Cells]) -> None:
-    """Raises ValueError where names clash or more cells are drawn than there are."""
+    """Raises ValueError if names clash or more cells are drawn than there are."""
     drawn = [name for name, rule in assignment.items() if isinstance(rule, Cells)]
     if len(drawn) > 1:
         raise ValueError(f"at most one drawn variable; there are {' and '.join(drawn)}")
@@ -192,8 +192,8 @@ class OrderByGroup(Strict):
     def faults(
         self, levels: Sequence[object] | None, names: Sequence[object]
     ) -> Iterator[tuple[Path_, str]]:
-        """Where an order is missing, or has something else in it. levels: of `by`, None where they
-        are not known; names: of what is put in order, none where that is not known."""
+        """Where an order is missing, or has something else in it. levels: of `by`, None if they
+        are not known; names: of what is put in order, none if that is not known."""
         known = None if levels is None else [str(level) for level in levels]
         wanted = [str(name) for name in names]
         for level, order in self.orders.items():
@@ -306,7 +306,7 @@ def draw_state(
 
 
 def sample_of(model: str, sample: NDArray[np.float32] | None) -> NDArray[np.float32]:
-    """The held-out sample. Raises ValueError where there is none."""
+    """The held-out sample. Raises ValueError if there is none."""
     if sample is None or len(sample) == 0:
         raise ValueError(f"{model} has no held-out sample from which to draw")
     return sample

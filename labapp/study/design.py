@@ -250,7 +250,7 @@ class Design(Strict):
 
     @property
     def within_levels(self) -> dict[str, tuple[Level, ...] | None]:
-        """The factors within participants and their levels; None where stages list them."""
+        """The factors within participants and their levels; None if stages list them."""
         factors: dict[str, tuple[Level, ...] | None] = {}
         for factor in self.within:
             factors |= {factor: None} if isinstance(factor, str) else factor
@@ -398,7 +398,7 @@ class Missing(Strict):
     )
 
     def solved(self, outcome: str | None) -> bool | None:
-        """Whether a question that ended so was solved; None where it does not count for the share
+        """Whether a question that ended so was solved; None if it does not count for the share
         that was."""
         if outcome == SKIPPED and self.skipped_trials == "left_out":
             return None
@@ -553,7 +553,7 @@ class AnalysisPlan(Strict):
         return effects
 
     def smallest_of(self, outcome: str) -> tuple[SmallestEffect, ...]:
-        """The smallest effects of an outcome, each of another contrast; none where none is
+        """The smallest effects of an outcome, each of another contrast; none if none is
         declared."""
         return tuple(effect for name, effect, _ in self.smallest_effects() if name == outcome)
 
@@ -669,7 +669,7 @@ class Declared(Strict):
 
     def labels_in(self, language: str) -> dict[str, str]:
         """The labels by name, in a language; in the first that there is where one has it not. An
-        outcome has its label with and without its questionnaire, however both are written."""
+        outcome without its questionnaire has the label that is written with it."""
         own = self.languages[0] if self.languages else ""
         labels = {
             name: label
@@ -679,20 +679,17 @@ class Declared(Strict):
         }
         outcomes = self.analysis.outcomes
         for name in (*outcomes.primary, *outcomes.secondary, *outcomes.manipulation_checks):
-            last = name.rpartition(".")[2]
             longer = [key for key in labels if "." in key and key.rpartition(".")[2] == name]
-            if name != last and last in labels:
-                labels.setdefault(name, labels[last])
-            elif len(longer) == 1:
+            if len(longer) == 1:
                 labels.setdefault(name, labels[longer[0]])
         return labels
 
     @property
     def of_design(self) -> tuple[Hypothesis, ...]:
-        """The hypotheses that are tested by the design; a task tests the others."""
+        """The hypotheses tested according to the design; tasks test the others."""
         return of_design(self.hypotheses)
 
 
 def of_design(hypotheses: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
-    """Those of hypotheses that are tested by the design, and not by a task."""
+    """The contrasts of hypotheses tested according to the design, and not by a task."""
     return tuple(each for each in hypotheses if each.test is None)

@@ -59,8 +59,8 @@ class Examined:
     Attributes
     ----------
     path : its file.
-    loaded : None where too little of it can be read.
-    errors : what is wrong with it and with the files that it names; empty where all is in order.
+    loaded : None if too little of it can be read.
+    errors : what is wrong with it and with the files that it names; empty if all is in order.
     located : its document, as far as that can be read.
     left_out : whether a part of it had to be left out.
     in_others : the study as it is read in each of its other languages.
@@ -84,7 +84,7 @@ def examine(
     recorded: bool = False,
 ) -> Examined:
     """Read a study by id or path, with its texts and instruments, and find every mistake in them.
-    Raises StudyError where there is no such study, or its file cannot be opened.
+    Raises StudyError if there is no such study, or its file cannot be opened.
 
     language: instead of its own `language`; fallback: instead of its own `fallback_language`, for a
     study that is to be translated: what is not there in its language is no mistake then; recorded:
@@ -521,7 +521,7 @@ class _Reader:
                 self.from_package.add(name)
 
     def _read(self, name: str, written: str) -> bytes | None:
-        """A file of the study, or a shipped one where it says so; None where it cannot be read."""
+        """A file of the study, or a shipped one where it says so; None if it cannot be read."""
         line = self._line(written)
 
         def fault(what: str, todo: str) -> None:

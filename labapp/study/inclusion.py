@@ -82,7 +82,7 @@ class Achieved(NamedTuple):
     stages_skipped : stages and practices that the moderator ended.
     photos : judged in stages.
     above_chance : of each scored question about them, the photos answered rightly beyond the number
-        that guessing gets right, none where it is less, added up.
+        that guessing gets right, none if it is less, added up.
     stimuli : masked pictures of stages that got a response.
 
     Notes

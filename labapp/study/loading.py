@@ -96,7 +96,7 @@ class LoadedStudy:
         name = in_language(name, self.study.language)
         if name not in self.files:
             raise StudyError(
-                f"{self.path}: the text {name} is shown, but nothing in the study names it.",
+                f"{self.path}: the text {name} is shown, but the study does not refer to it.",
                 todo="The task that shows it must give its name in the `texts` of its items or "
                 "stages.",
             )
@@ -254,7 +254,7 @@ def head_of(
     path: Path, keys: Collection[str] = ("title", "phase", "summary", "minutes", "replicates")
 ) -> StudyHead:
     """What a study file says about itself, read only as far as these keys go, or to the flow once
-    there is a title; empty where it does not say, or cannot be read so far."""
+    there is a title; empty if it does not say, or cannot be read so far."""
     top: dict[str, str] = {}
     depth, key = 0, ""
     try:
@@ -350,7 +350,7 @@ def find_misnamed(folder: Path, name: str) -> tuple[Path, Path] | None:
 
     Returns
     -------
-    found, wanted : what is there, and what it should be called; None where there is no such thing.
+    found, wanted : what is there, and what it should be called; None if there is no such thing.
     """
     for part in Path(name).parts:
         try:

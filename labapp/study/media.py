@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import lru_cache
@@ -14,6 +15,7 @@ from labapp.base.clock import NS
 from labapp.base.errors import VideoError
 from labapp.base.reading import arrays
 from labapp.study.instruments.items import SOUNDS, VIDEOS
+from labapp.study.plugins.texts import PICTURE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,11 +38,18 @@ _OTHERS = frozenset({".gif", ".svg", ".bmp", ".tif", ".tiff", ".pdf", ".heic", "
 LONGEST_S = 15 * 60
 SOUND_NAMED = "a WAV, FLAC, Ogg or MP3 file"
 VIDEO_NAMED = "an MP4, MOV, Matroska, WebM, AVI, MPEG or Ogg video"
+_TOO_LONG = f"lasts longer than {LONGEST_S // 60} min"
 _MOST_RATE = 192_000
+_BLOCK = 1 << 20
+"""Samples that are read of a sound at once, of all its channels."""
 VIDEO_RATE = 48_000
 """Samples a second of a video's sound."""
 MOST_PIXELS = 1920 * 1080
 """Of a video: its pictures are decoded while the participant works."""
+
+
+class TooLarge(ValueError):
+    """A sound or video is longer, or has more pixels, than labapp plays."""
 
 
 class DecodedSound(NamedTuple):
@@ -86,8 +95,8 @@ class DecodedSound(NamedTuple):
 def decode_sound(content: bytes) -> DecodedSound:
     """A sound file, or a video with its sound, which may be silence.
 
-    Raises ValueError: it is neither, it is empty, too long or too large. Raises VideoError where
-    PyAV is not installed.
+    Raises ValueError: it is neither, or empty. Raises TooLarge: it is too long, or has too many
+    pixels. Raises VideoError if PyAV is not installed.
     """
     import numpy as np
     import soundfile
@@ -100,17 +109,23 @@ def decode_sound(content: bytes) -> DecodedSound:
         with soundfile.SoundFile(io.BytesIO(content)) as file:
             if not 0 < file.samplerate <= _MOST_RATE or file.channels > 8:
                 raise ValueError(f"{file.samplerate} Hz and {file.channels} channels")
-            most = LONGEST_S * file.samplerate
-            samples = file.read(most + 1, dtype="float32", always_2d=True)
             rate = int(file.samplerate)
+            most, at_once = LONGEST_S * rate, _BLOCK // file.channels
+            blocks, length = [], 0
+            # As a whole, a small file of silence could take gigabytes.
+            while length <= most and len(read := file.read(at_once, "float32", always_2d=True)):
+                mixed = np.clip(read.mean(axis=1), -1.0, 1.0)
+                blocks.append(np.rint(mixed * 32767).astype(np.int16))
+                length += len(read)
     except soundfile.LibsndfileError as error:
         if decoding.format_of(content[:256])[0]:
             return _decode_video(content)
-        raise ValueError(str(error)) from error
-    if not 0 < len(samples) <= most:
-        raise ValueError(f"it lasts longer than {LONGEST_S // 60} min" if len(samples) else "empty")
-    mixed = np.clip(samples.mean(axis=1), -1.0, 1.0)
-    return DecodedSound(rate, np.rint(mixed * 32767).astype(np.int16))
+        raise ValueError(error.error_string.rstrip(".")) from error
+    if not blocks:
+        raise ValueError("empty")
+    if length > most:
+        raise TooLarge(_TOO_LONG)
+    return DecodedSound(rate, np.concatenate(blocks))
 
 
 def open_video(content: bytes) -> AbstractContextManager[OpenedVideo]:
@@ -130,17 +145,19 @@ def _decode_video(content: bytes) -> DecodedSound:
     try:
         with open_video(content) as video:
             facts = decoding.facts_of(video)
+            wrong = _TOO_LONG if facts.duration_s > LONGEST_S else ""
             if facts.width * facts.height > MOST_PIXELS:
-                raise ValueError(f"its pictures have {facts.width} × {facts.height} pixels")
-            if facts.duration_s > LONGEST_S:
-                raise ValueError(f"it lasts longer than {LONGEST_S // 60} min")
-            samples = np.zeros(max(round(facts.duration_s * VIDEO_RATE), 1), np.int16)
-            for begins_s, piece in video.sound(VIDEO_RATE):
+                wrong = f"has {facts.width} × {facts.height} pixels"
+            length = 1 if wrong else max(round(facts.duration_s * VIDEO_RATE), 1)
+            samples = np.zeros(length, np.int16)
+            for begins_s, piece in () if wrong else video.sound(VIDEO_RATE):
                 first = max(round(begins_s * VIDEO_RATE), 0)
                 heard = piece[: max(len(samples) - first, 0)]
                 samples[first : first + len(heard)] = heard
     except VideoError as error:
-        raise ValueError(error.what) from error
+        raise ValueError(error.what.rstrip(".")) from error
+    if wrong:  # not where it was opened: it would be called damaged
+        raise TooLarge(wrong)
     return DecodedSound(VIDEO_RATE, samples, content, (facts.width, facts.height))
 
 
@@ -174,7 +191,7 @@ def decode(content: bytes) -> Image:
 
 
 def require_players(files: Iterable[str]) -> None:
-    """Raises VideoError where one of a study's files is a video and PyAV is not installed."""
+    """Raises VideoError if one of a study's files is a video and PyAV is not installed."""
     if any(noun_of(name)[0] == "video" for name in files):
         from labapp.coding.videos import decoding
 
@@ -182,23 +199,30 @@ def require_players(files: Iterable[str]) -> None:
 
 
 def find_fault(name: str, content: bytes, *, shown: bool = True) -> tuple[str, str] | None:
-    """What is wrong with a picture, sound or video, and what to do; None where nothing is.
+    """What is wrong with a picture, sound or video, and what to do; None if nothing is.
 
     shown: whether it is going to be shown here. A session that was recorded elsewhere can be read
     without the package that plays its videos.
     """
     if is_sound(name):
         noun, named = noun_of(name)
+        form = "MP4, at most 1920 × 1080 pixels" if noun == "video" else "WAV"
+        todo = f"Save it again as {form}, and at most {LONGEST_S // 60} minutes long."
         try:
-            decode_sound(content)
+            decoded = decode_sound(content)
         except VideoError as error:
             what = f"the video {name!r} cannot be played here: PyAV is not installed"
             return (what, error.todo) if shown else None
+        except TooLarge as error:
+            return f"the {noun} {name!r} {error}", todo
         except ValueError as error:
-            form = "MP4, at most 1920 × 1080 pixels" if noun == "video" else "WAV"
-            todo = f"Save it again as {form}, and at most {LONGEST_S // 60} minutes long."
             return f"the {noun} {name!r} is not {named}: {error}", todo
-        return None
+        # The ending says whether PyAV is needed, and what a file can state.
+        other, ending = ("video", ".mp4") if decoded.video else ("sound", ".wav")
+        if not shown or other == noun:
+            return None
+        todo = f"Give it the ending of a {other}, such as {ending}."
+        return f"the {noun} {name!r} is a {other}", todo
     suffix = PurePosixPath(name).suffix.lower()
     try:
         kind = str(decode(content).format)
@@ -212,6 +236,16 @@ def find_fault(name: str, content: bytes, *, shown: bool = True) -> tuple[str, s
         stem = PurePosixPath(name).stem
         return what, f"Rename it to {stem}{FORMATS[kind][0]}, and use that name here."
     return None
+
+
+def name_sounds(text: str) -> str:
+    """A text for where nothing plays, such as paper: with the words of a sound in its place."""
+
+    def name_sound(shown: re.Match[str]) -> str:
+        words, name = shown.groups()
+        return f"(♪ {words or PurePosixPath(name).name})" if is_sound(name) else shown[0]
+
+    return PICTURE.sub(name_sound, text)
 
 
 def media_of(instrument: Instrument) -> Iterator[tuple[Path_, Picture | Sound]]:

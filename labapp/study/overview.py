@@ -46,7 +46,7 @@ STAND_IN = "sinelines/gt"
 
 
 def space_of(model: str) -> LatentSpace:
-    """The latent space on a model's card, without loading the model. Raises ModelError, also where
+    """The latent space on a model's card, without loading the model. Raises ModelError, also if
     what computes the model is not installed, or does not answer: a session could not begin."""
     card = cards.read(find_model(model))
     if card.backend == "onnxruntime":
@@ -279,7 +279,7 @@ def check(
 
 
 class Checked(NamedTuple):
-    """A study that was looked at as a whole. loaded: None where too little of it can be read;
+    """A study that was looked at as a whole. loaded: None if too little of it can be read;
     errors: everything that is wrong with it; plans: of every condition."""
 
     loaded: LoadedStudy | None
@@ -303,7 +303,7 @@ def check_all(
 ) -> Checked:
     """Everything that is wrong with a study and with what it names.
 
-    Raises StudyError where there is no such study, or its file cannot be opened.
+    Raises StudyError if there is no such study, or its file cannot be opened.
     """
     examined = examine(study, language)
     errors = list(examined.errors)

@@ -31,7 +31,7 @@ class Partial(Generic[Model]):
 
     Attributes
     ----------
-    model : None where nothing can be made of it.
+    model : None if nothing can be made of it.
     problems : what is wrong with it, by line.
     left_out : where what was left out stands in the document.
     origin : by place in what is left the place in the document.

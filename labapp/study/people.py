@@ -57,7 +57,7 @@ V = TypeVar("V", bound=Visit)
 class Visits:
     """What a study says of the sessions for which people come.
 
-    labels: in their order, empty where the study names none; needed: how many of them a participant
+    labels: in their order, empty if the study names none; needed: how many of them a participant
     must complete to count; order: what becomes of a session that is run out of that order.
     """
 

@@ -369,7 +369,7 @@ class Planner:
     ) -> QuestionnairePart:
         """A questionnaire. place: where it stands in the flow; above: the text above its questions.
 
-        Raises StudyError for one that asks about the accuracy of a model where nothing says it.
+        Raises StudyError for one that asks about the accuracy of a model if nothing says it.
         """
         values = self.values_near(place, ahead=False)
         file = self.loaded.instruments[instrument]
@@ -420,7 +420,7 @@ class Planner:
         return conditions.shuffled(ids, self.seed, self.study.id, self.participant, "options", item)
 
     def _heading(self, document: str) -> str:
-        """The heading that a text begins with; empty where there is none."""
+        """The heading that a text begins with; empty if there is none."""
         first = decode_text(self.loaded.files[document]).lstrip().partition("\n")[0]
         return first.removeprefix("# ").strip() if first.startswith("# ") else ""
 

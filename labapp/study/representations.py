@@ -71,7 +71,7 @@ class Representations:
 
     def require_values(self, model: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Values of a stage: the study's, or, where these are None, those of the model's card.
-        Raises StudyError where neither has them, and names them all."""
+        Raises StudyError if neither has them, and names them all."""
         task = self.tasks_of(model).task
         missing = [key for key, value in values.items() if value is None and task is None]
         if missing:

@@ -323,7 +323,7 @@ class Study(Strict):
     @property
     def declared(self) -> dict[str, Any]:
         """What the file says of design, exclusion and analysis, as plain values for the first
-        event; empty where it says nothing of it."""
+        event; empty if it says nothing of it."""
         fields = self.model_dump(
             mode="json", include=set(Declared.model_fields), exclude_unset=True
         )

@@ -23,7 +23,7 @@ StimuliOf = Callable[[str], StimulusSet]
 """A stimulus set by its id or folder."""
 PredictMasked = Callable[[StimulusSet, Masking, Photo, str], Sequence[Logits]]
 """What the explained model makes of a photo masked by a method's scores: its logits, one a
-percentage of the masking; nothing where there is no model to ask."""
+percentage of the masking; nothing if there is no model to ask."""
 
 
 class IncompatibleStimuliError(ValueError):
@@ -42,7 +42,7 @@ def set_of(stages: StimulusStages, scope: Scope, planner: Planner) -> tuple[Stim
     stimuli = planner.stimuli_of(conditions.fill(stages.stimuli, scope))
     if not number.isdecimal() or len(number) > 9:  # Python itself refuses more than 4,300 digits
         raise IncompatibleStimuliError(
-            "set", f"{number[:40]!r} is not a number of a set", "Give a whole number."
+            "set", f"{number[:40]!r} is not the number of a set", "Give a whole number."
         )
     return stimuli, int(number)
 
@@ -72,7 +72,7 @@ def check_kind(stimuli: StimulusSet, task: str, kind: Kind) -> None:
 def photos_of(stimuli: StimulusSet, number: int) -> tuple[Photo, ...]:
     """The photos of a set, in its order.
 
-    Raises IncompatibleStimuliError where there is no such set.
+    Raises IncompatibleStimuliError if there is no such set.
     """
     photos = stimuli.manifest.of_set(number)
     if not photos:

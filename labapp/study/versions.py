@@ -27,7 +27,7 @@ LARGEST = 512 * 1024 * 1024
 
 
 class Difference(NamedTuple):
-    """What two versions say differently. before, after: as text; None where one says nothing.
+    """What two versions say differently. before, after: as text; None if one says nothing.
 
     file: its name in the study's folder; place: the key in it, or the line of a text.
     """

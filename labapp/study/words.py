@@ -189,7 +189,7 @@ def in_fallback(loaded: LoadedStudy) -> dict[str, tuple[str, ...]]:
 
 
 def _in(loaded: LoadedStudy, name: str) -> Mapping[str, str]:
-    """The words of a file of the study; none where it is not there."""
+    """The words of a file of the study; none if it is not there."""
     content = loaded.files.get(name)
     return {} if content is None else _words(source(loaded, name), content)
 
@@ -269,7 +269,7 @@ class Lacking:
     name : of the file, relative to the study.
     path : where it is to be written: beside the study.
     what : what is lacking, in words.
-    content : to begin with; empty where the file is there.
+    content : to begin with; empty if the file is there.
     """
 
     name: str

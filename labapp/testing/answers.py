@@ -47,7 +47,7 @@ class Told:
 
     @cached_property
     def records(self) -> SessionRecords:
-        """The folds. Raises RecordError where something in it is unknown."""
+        """The folds. Raises RecordError if something in it is unknown."""
         return SessionRecords.of([(event, payload_of(event)) for event in self.events], "rehearsed")
 
     @cached_property
@@ -70,7 +70,7 @@ def check_answers(
     """Compare sessions that differ in one value.
 
     own: the task's commands; first: a whole session; again: goes through it with a change, None
-    where it does not get to its end.
+    if it does not get to its end.
     """
     base = Told(first)
     base.tables, base.report  # noqa: B018 (what neither can be made of ends all here)

@@ -117,7 +117,7 @@ def problems_of(
     stimuli_of: StimuliOf = installed_stimuli,
     predict_masked: PredictMasked = predict_by_models,
 ) -> tuple[str, ...]:
-    """The sentences of `check_task`; none where the task is in order."""
+    """The sentences of `check_task`; none if the task is in order."""
     notes = Notes()
     for sentence in check_description(task_type):
         notes.add(sentence)
@@ -477,7 +477,7 @@ def _subclasses(cls: type[Command]) -> set[type[Command]]:
 
 
 def _build_strategy(cls: type[Command], texts: Sequence[str]) -> st.SearchStrategy[Command] | None:
-    """Commands of a class with any values; None where a field has a type of its own."""
+    """Commands of a class with any values; None if a field has a type of its own."""
     hints = get_type_hints(cls)
     names = getattr(cls, "__dataclass_fields__", {})
     values = {name: _values(hints[name], texts) for name in names}

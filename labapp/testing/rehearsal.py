@@ -254,7 +254,7 @@ class Rehearsal:
             self.runner.send(command, Source.MODERATOR)
 
     def go_on(self, until: Callable[[], bool]) -> None:
-        """Let the participant act until something holds. Raises Fault where nothing happens any
+        """Let the participant act until something holds. Raises Fault if nothing happens any
         more, with where that is."""
         self.driver.stop()
         self._take_part()

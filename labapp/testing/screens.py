@@ -289,7 +289,7 @@ class Desk:
 
     def does(self, command: Command, send: Callable[[], None]) -> bool:
         """Do what a simulated participant wants, by keys where there are some, and look what comes
-        of it; False where it is to be sent. send: sends it."""
+        of it; False if it is to be sent. send: sends it."""
         part, own = self.part, type(command) in self.own
         if part is None or part.timed or part.talks or not (own or isinstance(command, ANY_TASK)):
             return False

@@ -58,7 +58,7 @@ class Background(QObject):
 
     def begin(self, work: Callable[[], Any], then: Then, failed: Failed) -> bool:
         """Do something, and give its result to `then`, or the LabappError that it raised to
-        `failed`, in the thread of the windows; False where something is being done already."""
+        `failed`, in the thread of the windows; False if something is being done already."""
         if self._worker.there:
             return False
         future = self._worker.submit(work)

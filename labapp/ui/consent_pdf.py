@@ -8,12 +8,11 @@ from __future__ import annotations
 import html
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPointF, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
@@ -105,7 +104,7 @@ class SignatureField(Picture):
 
     @property
     def drawing(self) -> str:
-        """The strokes as JSON; empty where there is no signature."""
+        """The strokes as JSON; empty if there is no signature."""
         if not self.signed:
             return ""
         rounded = [[[round(x, 4), round(y, 4)] for x, y in stroke] for stroke in self._strokes]
@@ -162,7 +161,6 @@ DRAWING = (900, 300)
 """Pixels of a drawn signature's picture, which is printed a third as large."""
 MOST_WIDE = 480
 """Logical pixels across a picture of the text: it fits on the page."""
-_PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]*)[^)]*\)")
 LINE = "_" * 42
 TICKED, UNTICKED = "☑", "☐"
 
@@ -172,7 +170,7 @@ class Signed:
     """Who agreed, when and to what.
 
     participant, session: the labels under which the data are kept. drawing: the signature, see
-    `labapp.session.private.Consent`; like the typed name, empty where there is none. uses: whether
+    `labapp.session.private.Consent`; like the typed name, empty if there is none. uses: whether
     the participant agreed to each use that was asked one by one. interview, sound: whether the
     session had an interview, and whether it recorded sound.
     """
@@ -188,7 +186,7 @@ class Signed:
 
 
 def form_of(loaded: LoadedStudy) -> ConsentForm:
-    """The consent form of a study. Raises StudyError where it has none."""
+    """The consent form of a study. Raises StudyError if it has none."""
     for item in loaded.study.flow:
         if (form := item.consent_form()) is not None:
             return form
@@ -208,7 +206,7 @@ def write_signed(out: Path, session: Path, private_root: Path) -> None:
     """Write the form as the participant of a session signed it.
 
     The text is the one of the session's own copy of its study; the name or signature comes from
-    the private folder. Raises SessionError where no consent was given, or where the name is not in
+    the private folder. Raises SessionError if no consent was given, or if the name is not in
     the private folder of this user, TargetExists, and DataFolderError where it cannot be written.
     """
     _refuse_existing(out)
@@ -270,7 +268,7 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
     words = strings_of(loaded, begun=signed is not None)
     document = QTextDocument()
     document.setDefaultFont(QFont(document.defaultFont().family(), POINTS))
-    text = _PICTURE.sub(_name_sound, text_of(loaded, signed, words))
+    text = media.name_sounds(text_of(loaded, signed, words))
     markdown.read(document, text)
     image = QTextDocument.ResourceType.ImageResource.value
     for name in filter(media.is_file, texts.picture_names(text)):
@@ -296,12 +294,6 @@ def _write(out: Path, loaded: LoadedStudy, signed: Signed | None, *sessions: Pat
             f"{out} could not be written ({error.strerror}).",
             todo="Free some space, or choose another name or folder.",
         ) from error
-
-
-def _name_sound(picture: re.Match[str]) -> str:
-    """What is on paper of a sound; a picture as it is."""
-    words, name = picture.groups()
-    return f"(♪ {words or PurePosixPath(name).name})" if media.is_sound(name) else picture[0]
 
 
 def text_of(loaded: LoadedStudy, signed: Signed | None, words: Strings) -> str:

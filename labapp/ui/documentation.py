@@ -47,7 +47,7 @@ def open_documentation(show_error: Callable[[LabappError], None]) -> None:
 
 
 def show_window() -> DocumentationWindow:
-    """The window with the Markdown, in front. Raises SetupError where there is none."""
+    """The window with the Markdown, in front. Raises SetupError if there is none."""
     if not _windows:
         window = DocumentationWindow(first_text())
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

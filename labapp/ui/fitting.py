@@ -56,7 +56,7 @@ def clamp_rect(shown: QRect, room: QRect) -> QRect:
 
 
 def room_of(window: QWidget) -> QRect | None:
-    """The part of its screen that a window may use, with its frame; None where there is no screen
+    """The part of its screen that a window may use, with its frame; None if there is no screen
     that it could leave."""
     if QGuiApplication.platformName() == "offscreen":
         return None

@@ -697,7 +697,7 @@ class HomeMicrophone(QObject):
             self._probe = None
 
     def set_policy(self, policy: Policy | None) -> None:
-        """What the chosen study says of sound; None where none can be used."""
+        """What the chosen study says of sound; None if none can be used."""
         changed = (policy or "optional") != self.policy
         self._policy = policy
         if self.begun and changed:
@@ -728,7 +728,7 @@ class HomeMicrophone(QObject):
             self.find()
 
     def _find_wanted(self) -> Device | None:
-        """The microphone in use or remembered, else the usual one; None where none is wanted."""
+        """The microphone in use or remembered, else the usual one; None if none is wanted."""
         if self.silent:
             return None
         before = self.remembered if self.device is None else self.device.spec
@@ -789,7 +789,7 @@ class PreviewProcess(QObject):
         ----------
         study : id or path.
         participant : the label whose plan it is.
-        drawn : the conditions that the participant gets; empty where none is drawn.
+        drawn : the conditions that the participant gets; empty if none is drawn.
         """
         condition = [f"--condition={','.join(drawn)}"] if drawn else []
         self._arguments = [f"--participant={participant}", *condition, "--", study]

@@ -228,7 +228,7 @@ class Presenter(QObject):
 
 
 def refresh_ms(view: QWidget) -> float | None:
-    """The refresh interval of the screen that a widget is on; None where the screen says none."""
+    """The refresh interval of the screen that a widget is on; None if the screen says none."""
     rate = view.screen().refreshRate()
     return 1000 / rate if rate > 0 else None
 

@@ -24,6 +24,7 @@ from time import monotonic
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QImage, QKeySequence, QPainter
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QApplication,
     QFrame,
     QHBoxLayout,
@@ -63,6 +64,8 @@ PATIENCE_S = 60.0
 """How long a screen may take: models are loaded and pictures painted for it."""
 SETTLES = 4
 """Rounds of events until a layout that follows another one has come to rest."""
+GROWS = 4
+"""So often a window is made higher until nothing in it scrolls."""
 THUMB, GAP, COLUMNS, CAPTION = 320, 16, 4, 24
 """Of the contact sheet, in pixels."""
 AROUND = {"session.paused": N_("preview.pause"), "session.completed": N_("preview.end")}
@@ -136,6 +139,12 @@ class Still:
             return f"{after}.png"
         number = f"-{self.number}" if self.number > 1 else ""
         return f"{self.moment.state.index + 1:02d}-{self.part.id}-{after}{number}.png"
+
+
+def hidden_below(window: QWidget) -> int:
+    """Logical pixels by which what a window shows is longer than its room."""
+    areas = [area for area in window.findChildren(QAbstractScrollArea) if area.isVisible()]
+    return max((area.verticalScrollBar().maximum() for area in areas), default=0)
 
 
 def choose_cells(loaded: LoadedStudy, condition: str | None) -> tuple[str, ...]:
@@ -219,7 +228,7 @@ class Preview:
         self.runner.preview(self.course.before(place.index), place.page)
 
     def show(self, place: PreviewScreen) -> None:
-        """Go to a screen and wait for it. Raises SessionError where it does not come."""
+        """Go to a screen and wait for it. Raises SessionError if it does not come."""
         self.jump(place)
         until = monotonic() + PATIENCE_S
         while not self._stands(place):
@@ -239,7 +248,8 @@ class Preview:
         return screen is not None and screen.planned is part and seen
 
     def view_of(self, moment: SimulatedMoment) -> SessionView:
-        """The session at a moment, only read, in a window as large as the participant's."""
+        """The session at a moment, only read, in a window as large as the participant's, and higher
+        where something would scroll."""
         machine, window = self.runner.machine, self.window
         state = replace(moment.state, look=Look(window_of(window)), previewed=True)
         renderer = PictureRenderer(
@@ -248,7 +258,17 @@ class Preview:
         renderer.sync(machine.part(state), state)
         clock = FakeClock(moment.t_ns)
         source = view.MomentSource(machine, state, clock, renderer.pictures, renderer.ready)
-        return replace(window.session, source=source, hand=None)
+        session = replace(window.session, source=source, hand=None)
+        picture = WindowPicture(session)
+        for _ in range(GROWS):
+            picture.follow_at_once()
+            if not (hidden := hidden_below(picture.window)):
+                break
+            size = replace(window_of(window), height=picture.window.height() + hidden)
+            source = replace(source, state=replace(state, look=Look(size)))
+            picture.session = session = replace(session, source=source)
+        picture.close()
+        return session
 
     def picture(self, screen: PreviewScreen | Still) -> QImage:
         """A screen as a picture, at the window's size. A place where no simulated participant came
@@ -305,7 +325,7 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
     Each page of each part is one of them, and once a part what comes up inside of it: the screen
     after each kind of event. What looks like another screen of its part is left out.
 
-    Raises TargetExists where the folder is there, and LabappError where a screen does not come.
+    Raises TargetExists if the folder is there, and LabappError if a screen does not come.
     """
     try:
         out.mkdir(parents=True)
@@ -328,7 +348,7 @@ def write_pictures(preview: Preview, out: Path) -> list[Path]:
             todo = "Free some space, or choose another place."
             raise LabappError(f"{path} cannot be written.", todo=todo)
         paths.append(path)
-        images.append((_thumb(image), title))
+        images.append((image.scaledToWidth(THUMB, SMOOTH), title))
     sheet = out / "contact-sheet.png"
     contact_sheet(images).save(str(sheet))
     return [*paths, sheet]
@@ -349,13 +369,13 @@ def _in_order(preview: Preview) -> Iterator[tuple[PreviewScreen | Still, str]]:
             yield still, still.title
 
 
-def _thumb(image: QImage) -> QImage:
-    return image.scaledToWidth(THUMB, Qt.TransformationMode.SmoothTransformation)
+SMOOTH = Qt.TransformationMode.SmoothTransformation
 
 
 def contact_sheet(images: Sequence[tuple[QImage, str]]) -> QImage:
-    """All screens small, with their titles below them, in rows of four."""
-    high = max(round(THUMB * image.height() / max(image.width(), 1)) for image, _ in images)
+    """All screens small, with their titles below them, in rows of four. A higher screen is shown
+    narrower."""
+    high = min(round(THUMB * image.height() / max(image.width(), 1)) for image, _ in images)
     rows = -(-len(images) // COLUMNS)
     columns = min(COLUMNS, len(images))
     width, height = columns * (THUMB + GAP) + GAP, rows * (high + CAPTION + GAP) + GAP
@@ -366,7 +386,7 @@ def contact_sheet(images: Sequence[tuple[QImage, str]]) -> QImage:
     for number, (image, title) in enumerate(images):
         row, column = divmod(number, COLUMNS)
         at = QPoint(GAP + column * (THUMB + GAP), GAP + row * (high + CAPTION + GAP))
-        painter.drawImage(at, _thumb(image))
+        painter.drawImage(at, image.scaled(THUMB, high, Qt.AspectRatioMode.KeepAspectRatio, SMOOTH))
         caption = QRect(at.x(), at.y() + high, THUMB, CAPTION)
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, THUMB)
         painter.drawText(caption, Qt.AlignmentFlag.AlignVCenter, shown)

@@ -190,7 +190,7 @@ def _name_display() -> str:
 
 
 def _try_display() -> str | None:
-    """Why the display does not answer; None where it does. The splash has tried it already."""
+    """Why the display does not answer; None if it does. The splash has tried it already."""
     return splash.wait_for_display(PROBE_TIMEOUT_S) if splash.is_begun() else _probe()
 
 

@@ -55,7 +55,7 @@ BACKUP_FILE = "backup.json"
 @dataclass(frozen=True)
 class BackupChoice:
     """Where this computer copies finished sessions to. id: of that place, see
-    `labapp.session.backup`; both are empty where nobody chose one."""
+    `labapp.session.backup`; both are empty if nobody chose one."""
 
     to: str = ""
     id: str = ""
@@ -77,7 +77,7 @@ Choices = TypeVar("Choices", bound="DataclassInstance")
 def read() -> Remembered:
     """What the last start of the home left; the usual choices where there is nothing.
 
-    Raises DataFolderError where the file is there and is no such file: nothing of it is used.
+    Raises DataFolderError if the file is there and is no such file: nothing of it is used.
     """
     return read_choices(FILE, Remembered(), "home", _check_own)
 
@@ -94,7 +94,7 @@ def read_choices(
     nothing was left.
 
     name: of the file in the settings folder; window: what the window is called, in English; check:
-    raises ValueError for values that cannot be. Raises DataFolderError where the file is there and
+    raises ValueError for values that cannot be. Raises DataFolderError if the file is there and
     is no such file: nothing of it is used.
     """
     path = resources.settings_root() / name

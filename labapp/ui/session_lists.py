@@ -455,7 +455,7 @@ class StudyShelf:
     def choose(self, study: str, loaded: LoadedStudy | None) -> None:
         """Watch the files of a study that was chosen; remember it where it could be loaded.
 
-        Raises DataFolderError where that cannot be kept.
+        Raises DataFolderError if that cannot be kept.
         """
         self.chosen, own = study, self._is_own(study)
         if loaded is None:

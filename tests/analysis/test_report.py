@@ -441,7 +441,7 @@ def test_a_papers_tests_are_defined_where_a_study_follows_it(
         for each, results in findings.of.items()
         for name in each.defined(findings.counted, results)
     }
-    assert {"Completion rate", "Analyses by the design"} <= defined
+    assert {"Completion rate", "Analyses according to the design"} <= defined
     assert ("Models compared" in defined) == tests
     assert not {"Difficulty (after the quiz)", "Calibration", "Names of sliders"} & defined
 

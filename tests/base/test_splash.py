@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from labapp.base import splash
+from tests.helpers.waiting import wait_for
 
 BEGINS = """
 import sys
@@ -38,13 +38,6 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -119,4 +112,4 @@ def test_it_goes_with_its_program_however_that_ends(display: None) -> None:
         assert why == "None"
         assert is_running(int(pid))
         os.kill(program.pid, signal.SIGKILL)
-    until(lambda: not is_running(int(pid)))
+    wait_for(lambda: not is_running(int(pid)))

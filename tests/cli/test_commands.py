@@ -205,6 +205,8 @@ def test_what_a_session_is_is_told_in_values(tmp_path: Path) -> None:
     (facts,) = run(*listed, "--only", "left-handed")
     assert facts["tags"] == ["left-handed"]
     assert run(*listed, "--without", "left-handed") == []
+    told = CliRunner().invoke(app, [*map(str, listed), "--without", "left-handed"]).output
+    assert "that are chosen by --without 'left-handed'." in " ".join(told.split())
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,9 @@ def test_help_and_version(cli: Run) -> None:
         (("sessions", "show", "nobody"), "There is no session or bundle 'nobody'"),
         (("sessions", "verify", "../nobody"), "There is no session or bundle"),
         (("sessions", "recover", "nobody"), "There is no session"),
-        (("export", "nobody", "--out", "bundle"), "There is no session"),
+        (("export", "nobody", "--out", "bundle"), "There is no study, session or bundle"),
         (("export",), "sessions"),
-        (("analyze", "nobody", "--out", "x"), "There is no session"),
+        (("analyze", "nobody", "--out", "x"), "There is no study, session or bundle"),
         (("analyze", "nobody", "--out", "x", "--format", "xls"), "There is no format 'xls'"),
         (
             ("simulate", "quickstart", "--participants", "0", "--strategy", "x", "--out", "y"),

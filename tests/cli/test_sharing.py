@@ -23,6 +23,15 @@ def test_sound_is_written_in_the_format_that_is_named(labapp: Run, tmp_path: Pat
     assert "wav, flac" in err
 
 
+def test_a_study_is_exported_and_analysed_by_its_id(labapp: Run, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    golden_session(data)
+    for command in ("export", "analyze"):
+        out = tmp_path / command
+        assert labapp(command, "golden", "--data", str(data), "--out", str(out))[0] == 0
+        assert out.is_dir()
+
+
 def test_a_deposit_is_made_and_says_who_is_in_it(labapp: Run, tmp_path: Path) -> None:
     data = tmp_path / "data"
     golden_session(data)
@@ -30,7 +39,7 @@ def test_a_deposit_is_made_and_says_who_is_in_it(labapp: Run, tmp_path: Path) ->
     options = ("--data", str(data), "--private", str(tmp_path / "private"), "--out", str(out))
     status, _, err = labapp("deposit", "golden", *CREATOR, *options)
     assert status == 2
-    assert "No licence was named, and labapp does not choose one for you." in err
+    assert "No licence was given, and labapp does not choose one for you." in err
     assert "CC-BY-4.0" in err
     status, _, err = labapp("deposit", "golden", "--license", "CC0-1.0", *options)
     assert status == 2

@@ -99,7 +99,7 @@ FOLDER = PICTURES_ROOT / "docs" / "pictures"
 PICTURES_PAGES = (PICTURES_ROOT / "README.md", *sorted((PICTURES_ROOT / "docs").rglob("*.md")))
 
 FIGURES = {
-    docs_figures.file_of(study, name): label
+    docs_figures.file_of(study, name): docs_figures.alternative(label)
     for study, drawn in docs_figures.drawn_on(docs_figures.PAGE.read_text("utf-8")).items()
     for name, label in drawn
 }

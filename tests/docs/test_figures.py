@@ -42,7 +42,7 @@ def test_the_code_of_the_page_draws_its_figures(
     for language, code in BLOCK.findall(part):
         if language == "python":
             exec(code, names)
-    figures = docs_figures.one_of_each(names[docs_figures.variable(study)])
+    figures = docs_figures.one_of_each(names[docs_figures.variable(study)], study)
     shown = docs_figures.drawn_on(page)[study]
     assert [(name, figure.label) for name, figure in figures.items()] == shown
     saved = {path.stem for path in (tmp_path / f"figures-{study}").glob("*.pdf")}

@@ -15,6 +15,7 @@ import pandas as pd
 
 from labapp.record.journal.read import read_rows
 from tests.end_to_end.conftest import Labapp, environment
+from tests.helpers.waiting import wait_for
 
 STUDY = Path(__file__).with_name("short.yaml")
 SIMULATED = ("--simulate", "knowing", "--audio", "off", "--windowed")
@@ -143,10 +144,7 @@ def test_ctrl_c_closes_the_home(tmp_path: Path) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "data").exists():  # made by the home's first look at the disk
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for((tmp_path / "data").exists)  # made by the home's first look at the disk
     running.send_signal(signal.SIGINT)
     told, _ = running.communicate(timeout=60)
     assert running.returncode == 0, told

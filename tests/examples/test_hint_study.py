@@ -21,7 +21,10 @@ from labapp.analysis.design.reviewing import answers_by_condition, correlations
 from labapp.analysis.design.sections import sections
 from labapp.analysis.design.summing_up import summary
 from labapp.analysis.retention import retention
+from labapp.analysis.sections import methods
 from labapp.analysis.tables import Tables, load
+from labapp.analysis.task_report import Findings, ReportedStudy
+from labapp.base.report.page import clock
 from labapp.record.journal.opening import open_record
 from labapp.session.gate import gate
 from labapp.session.overview import overview
@@ -80,6 +83,21 @@ def test_everybody_reads_and_hears_it_in_a_language(sessions: list[Path], tables
     events = [payload for _, payload in open_record(sessions[0]).payloads()]
     kinds = [type(event).__name__ for event in events]
     assert kinds.count("LevelChosen") == len(tables.annotations.query("participant == 'P01'"))
+
+
+def test_methods_say_how_long_each_part_took_and_how_often_a_check_may_be_answered(
+    tables: Tables,
+) -> None:
+    counted = tables.included()
+    told = methods(ReportedStudy("hint-study", "s", tables, counted), Findings.find(counted))
+    assert "“Before it begins” (1 item and 1 check, at most 2 attempts allowed, " in told
+    own = counted.stages.pivot_table("duration_s", "participant", "task", "sum")
+    every = counted.participants.query("included").set_index("participant")["duration_s"]
+    own["all other parts"] = every - own.sum(axis=1)
+    for name, seconds in {"min:s; quartiles": every, **own}.items():
+        low, median, high = map(clock, np.percentile(seconds, [25, 50, 75]))
+        whole = f"{median} ({name} {low} and {high})"
+        assert whole in told or f"{name} {median} ({low} and {high})" in told
 
 
 def cells(tables: Tables, quantity: str) -> tuple[pd.DataFrame, np.ndarray]:

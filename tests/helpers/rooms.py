@@ -146,7 +146,7 @@ def make_runner(
         make_scheduler=scheduler,
         make_recorder=make_recorder,
         private=tmp_path / "private",
-        commit_timeout_s=1.0,
+        commit_timeout_s=60.0,
         blind=blind,
     )
     session = create(

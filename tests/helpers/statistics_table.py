@@ -8,6 +8,7 @@ import pandas as pd
 
 
 def of_task(path: Path) -> pd.DataFrame:
-    """The rows of tasks and published studies, without those of analyses by the design."""
+    """The rows of tasks and published studies, without those of analyses according to the
+    design."""
     rows = pd.read_csv(path)
     return rows[rows["kind"].isna()].infer_objects()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from labapp.record.events.commands import ConfirmSkip, SkipStage
 from labapp.session.opening import OpenSession
 from tests.helpers.disks import SmallDisk, small_disk
+from tests.helpers.waiting import wait_for_threads
 from tests.session.sessions import opened, settle
 
 
@@ -22,10 +22,7 @@ def no_thread_left(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     before = set(threading.enumerate())
     yield
-    deadline = time.monotonic() + 5
-    while left := [t.name for t in set(threading.enumerate()) - before if t.is_alive()]:
-        assert time.monotonic() < deadline, f"left running: {left}"
-        time.sleep(0.02)
+    wait_for_threads(lambda thread: thread not in before and thread.is_alive())
 
 
 @pytest.fixture

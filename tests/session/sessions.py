@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from labapp.study.allocation import rule_of, variants
 from labapp.study.loading import LoadedStudy, load
 from labapp.tasks.reconstruction.machine import Trial
 from tests.helpers.formulas import formula_decoders
+from tests.helpers.waiting import wait_for
 
 
 def virtual(clock: Clock) -> VirtualScheduler:
@@ -34,7 +34,7 @@ def surroundings(tmp_path: Path, **changes: Any) -> SessionDependencies:
         "warmed": (),
         "make_scheduler": virtual,
         "private": tmp_path / "private",
-        "commit_timeout_s": 5.0,
+        "commit_timeout_s": 60.0,
     }
     return SessionDependencies(**(values | changes))
 
@@ -53,7 +53,7 @@ def virtual_session(
         Decoders().dependencies(loaded, label, cells, None, tmp_path / "private"),
         make_scheduler=lambda of: scheduler,
         fsync_on_commit=False,
-        commit_timeout_s=5.0,
+        commit_timeout_s=60.0,
         decode_at_once=True,
         keeps_pictures=True,
     )
@@ -128,12 +128,8 @@ def settle(session: OpenSession) -> None:
 
 
 def spin(session: OpenSession, until: Callable[[], bool]) -> None:
-    """Runs what other threads post, for at most some seconds of real time."""
-    deadline = time.monotonic() + 10
-    while not until():
-        assert time.monotonic() < deadline
-        scheduler_of(session).run(until)
-        time.sleep(0.002)
+    """Runs what other threads post, until something holds."""
+    wait_for(until, lambda: scheduler_of(session).run(until))
 
 
 def new_session(

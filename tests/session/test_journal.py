@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from labapp.record.journal.write import Journal
 from labapp.tasks.reconstruction.events import DialMoved
 from tests.helpers.disks import SmallDisk
 from tests.helpers.nightly import EVERYTHING
+from tests.helpers.waiting import wait_for
 
 
 def moved(number: int) -> UnstampedEvent:
@@ -30,13 +30,6 @@ def moved(number: int) -> UnstampedEvent:
 
 def answer(value: int) -> UnstampedEvent:
     return UnstampedEvent(ResponseChanged("seq", "ease", value), "stage-1-seq")
-
-
-def until(holds: Callable[[], bool], seconds: float = 10.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_order_under_many_threads(tmp_path: Path) -> None:
@@ -112,7 +105,7 @@ def test_other_events_are_on_disk_with_the_next_batch(tmp_path: Path) -> None:
         assert module.BATCH_S <= 0.25
         receipt = journal.append(moved(1), Source.PARTICIPANT)
         assert receipt.wait(0.0), "nobody waits for these"
-        until(lambda: journal.committed_seq == 1)
+        wait_for(lambda: journal.committed_seq == 1)
         assert journal.saved_ago_s == 0.0
 
 
@@ -176,7 +169,7 @@ def test_a_full_disk_loses_nothing(disk: SmallDisk) -> None:
     waiting = journal.append(long, Source.MODERATOR)
     for number in range(50):
         journal.append(moved(number), Source.PARTICIPANT)
-    until(lambda: journal.failed is not None)
+    wait_for(lambda: journal.failed is not None)
     assert "full" in (journal.failed or "")
     assert not waiting.wait(0.0)
     assert journal.committed_seq == 1
@@ -230,7 +223,7 @@ def test_a_long_log_is_moved_into_the_database_between_commits(
         for number in range(300):
             journal.append(moved(number), Source.SYSTEM)
         journal.append(answer(1), Source.SYSTEM).wait(5.0)
-        until(lambda: path.stat().st_size > empty + 50_000)
+        wait_for(lambda: path.stat().st_size > empty + 50_000)
         assert len(read_rows(tmp_path)) == 301, "readers see all of it meanwhile"
 
 

@@ -21,6 +21,7 @@ from labapp.record.journal.opening import open_record
 from labapp.session.folder import SessionFolder
 from labapp.session.opening import EmitBody, MakeRecorder, OpenSession
 from labapp.session.resuming import read_verified_events
+from tests.helpers.waiting import wait_for
 from tests.record.audio.fakes import DEVICE, Plug, Watcher
 from tests.session.sessions import opened, resume_session, spin
 from tests.session.test_resume import drop
@@ -126,14 +127,9 @@ def test_another_microphone_takes_the_place_of_one_that_is_gone(tmp_path: Path) 
     desk.record()
     recorder = desk.session.runner.recorder
     assert recorder is not None
-    until = time.monotonic() + PATIENCE_S
-    while recorder.level().state != "heard":
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_for(lambda: recorder.level().state == "heard")
     desk.plug.pull()
-    while not desk.session.wants_microphone:
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    wait_for(lambda: desk.session.wants_microphone)
     desk.plug.plugged = True
     desk.record()
     assert desk.session.runner.recorder is not recorder
@@ -190,10 +186,7 @@ def test_a_finder_finds_what_is_there_and_not_what_is_gone(monkeypatch: pytest.M
     listed = listing(monkeypatch, "speaker.monitor", "mic")
     gone = Device(0, "default", "ALSA", 1, 48000, True, "mic", "mic")
     finder, other = MicrophoneFinder(), MicrophoneFinder(other_than=gone)
-    until = time.monotonic() + PATIENCE_S
-    while finder.found is None:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for(lambda: finder.found)
     time.sleep(0.1)
     assert finder.found.source == "mic"
     assert other.found is None, "its recorder looks for it itself"

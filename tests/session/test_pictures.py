@@ -24,6 +24,7 @@ from tests.helpers.formulas import formula_decoder, formula_decoders
 from tests.helpers.rooms import FormulaDecoder
 from tests.helpers.single import write_single_study
 from tests.helpers.skips import skip_stage
+from tests.helpers.waiting import wait_for
 from tests.session.sessions import opened, scheduler_of, spin, trial_of, watch
 
 
@@ -65,13 +66,6 @@ def with_slow_practice(begin: Callable[..., OpenSession]) -> tuple[OpenSession, 
 
 def kinds(seen: list[Event], *names: str) -> list[int]:
     return [event.payload["z_seq"] for event in seen if event.kind in names]
-
-
-def wait_for(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def test_a_slow_decoder_skips_what_was_overtaken(begin: Callable[..., OpenSession]) -> None:

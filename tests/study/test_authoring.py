@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -37,6 +38,7 @@ from labapp.ui.strings import strings_of
 from tests.study.test_refusals import GOOD, refused
 from tests.study.test_refusals import write_refusals as write
 
+HINTS = Path(__file__).parents[2] / "examples/hint-study/hint-study.yaml"
 SHIPPED = [path.stem for path in loading.list_shipped()]
 
 
@@ -74,6 +76,28 @@ def test_of_every_shipped_study_one_of_ones_own_is_made(tmp_path: Path, source: 
     for instrument in loaded.instruments:
         file = folder / "instruments" / f"{instrument}.yaml"
         assert (file.parent / file.read_text("utf-8").split("$schema=")[1].split()[0]).is_file()
+
+
+@pytest.mark.parametrize("language", [None, "de"])
+@pytest.mark.parametrize("own_words", [False, True])
+def test_a_study_of_ones_own_in_several_languages_is_copied_with_all_of_them(
+    tmp_path: Path, language: str | None, own_words: bool
+) -> None:
+    shutil.copytree(HINTS.parent, tmp_path / "hints")
+    source, texts = tmp_path / "hints" / HINTS.name, tmp_path / "hints/texts"
+    if own_words:
+        words = 'words: ["texts/{language}/participant.yaml"]\n'
+        source.write_text(words + source.read_text("utf-8"), "utf-8")
+        for each in ("en", "de"):
+            shutil.copy(resources.assets() / f"texts/{each}/participant.yaml", texts / each)
+    path, _ = new_study("my-own", source, tmp_path / "own", language)
+    loaded = check(path)
+    assert loaded.study.languages == ("en", "de")
+    assert loaded.study.flow == check(source).study.flow
+    copied = [*path.parent.glob("texts/*/participant.yaml")]
+    assert len(copied) == (2 if own_words else 0)
+    with pytest.raises(UsageError, match="en and de, so its copy cannot be in fr"):
+        new_study("my-own", source, tmp_path / "fr", "fr")
 
 
 def test_of_a_study_in_the_old_form_models_stay_on_one_line(tmp_path: Path) -> None:

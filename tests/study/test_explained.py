@@ -186,8 +186,8 @@ def test_a_colour_map_is_the_published_one_or_recorded_and_told(sets: Path, tmp_
     [
         ("heatmap-distinction", {"set": "3"}, 10, ["has no set 3; there are: 1, 2"]),
         ("heatmap-distinction", {"set": '"{nothing}"'}, 10, ["no variable 'nothing'"]),
-        ("heatmap-distinction", {"set": "one"}, 10, ["'one' is not a number of a set"]),
-        ("heatmap-distinction", {"set": f"'{'9' * 5000}'"}, 10, ["9' is not a number of a set"]),
+        ("heatmap-distinction", {"set": "one"}, 10, ["'one' is not the number of a set"]),
+        ("heatmap-distinction", {"set": f"'{'9' * 5000}'"}, 10, ["9' is not the number of a set"]),
         ("heatmap-distinction", {"stimuli": "nowhere"}, 9, ["no stimulus set 'nowhere'"]),
         (
             "heatmap-distinction",

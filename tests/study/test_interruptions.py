@@ -17,7 +17,7 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading, planner
 from labapp.study.design import Declared
 from labapp.study.flow import Interruption
-from labapp.study.overview import prior_of, space_of
+from labapp.study.overview import notices, prior_of, space_of
 from labapp.study.plan import Plan
 from tests.analysis.test_report_language import german_for_nobody
 from tests.helpers.beside import put_beside
@@ -75,6 +75,9 @@ def test_it_comes_after_every_so_many_rounds_and_never_after_the_last(
     plan = planned(write(tmp_path, where), "P01")
     assert rounds_before(plan) == after
     assert len({part.id for part in plan.parts}) == len(plan.parts)
+    told = [each for each in notices(loading.load(tmp_path / "own.yaml")) if "interrupt" in each]
+    never = "line 11, flow[0].interrupt: It never comes, because scene has 6 rounds at most."
+    assert told == ([] if after else [never])
 
 
 def test_random_interruptions_differ_between_people_and_are_the_same_when_planned_again(

@@ -196,6 +196,8 @@ MISTAKES = {
     f"kind: constant_sum, total: 0, {OPTIONS}": "total",
     f"kind: constant_sum, totals: 10, {OPTIONS}": "did you mean 'total'",
     "kind: dropdown, options: [{id: x, text: X}]": "options",
+    "kind: dropdown, options: [{id: x, text: X}, {id: y, text: Y, media: a.png}]": "not shown in",
+    "kind: matrix, points: 5, low: l, high: h, rows: [{id: r, text: R, media: a.png}]": "of rows",
     "kind: region, options: [{id: x, text: X, area: [0, 0, 1, 1]}, {id: y, text: Y, "
     "area: [0, 0, 1, 1]}]": "media: missing",
     "kind: region, media: a.png, options: [{id: x, text: X, area: [0.5, 0, 0.6, 1]}, "
@@ -273,7 +275,7 @@ def test_the_ends_of_a_slider_have_words_in_the_codebook() -> None:
     assert slider.answer_words() == {"0": "calm", "10": "excited"}
     described = slider.column("after stage 1").description
     assert described == "A (after stage 1; 0 = calm, 10 = excited; empty where nobody touched it)"
-    with pytest.raises(StudyError, match="ends"):
+    with pytest.raises(StudyError, match=r"ends\.high: missing"):
         item("kind: slider, ends: {low: calm}")
 
 

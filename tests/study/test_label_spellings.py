@@ -10,7 +10,7 @@ from labapp.analysis.checking import check_study
 from labapp.analysis.design.sections import _remark
 from labapp.analysis.item_sections import _item
 from labapp.analysis.track_sections import AskedAbout
-from labapp.base.report.labels import label_measure, labelling
+from labapp.base.report.labels import Labels, Worded, label_measure, labelling
 from labapp.base.report.page import speaking
 from labapp.session.overview import overview
 from labapp.study.design import Declared
@@ -24,7 +24,7 @@ def test_a_label_is_shown_for_an_outcome_however_both_are_written(written: str, 
         {"analysis": {"outcomes": {"primary": [written]}}, "labels": {key: "Felt understanding"}}
     )
     labels = declared.labels_in("en")
-    assert labels[written] == "Felt understanding"
+    assert Labels(labels).label(written) == "Felt understanding"
     with labelling(labels):
         for name in ("understood", "experience.understood"):
             assert label_measure(name, "experience") == "Felt understanding"
@@ -35,6 +35,52 @@ def test_a_longer_key_is_only_of_its_own_questionnaire() -> None:
         assert label_measure("before.trust", "before") == "Trust before"
         assert label_measure("trust", "before") == "Trust before"
         assert label_measure("after.trust", "after") == "Trust"
+
+
+def test_a_label_without_a_questionnaire_is_of_no_item_that_two_have() -> None:
+    asked = dict.fromkeys(("before.trust", "after.trust"), Worded())
+    assert not Labels({"trust": "Trust"}, items=asked).label("after.trust")
+    own = {"trust": "Trust", "before.trust": "Trust before"}
+    assert Labels(own, items=asked).label("after.trust") == "Trust"
+    assert Labels(own, items=asked).label("before.trust") == "Trust before"
+
+
+AGAIN = """\
+id: again
+title: Again
+version: 1
+source: Ours.
+items:
+- {id: effort, kind: slider, text: "How hard was it?", low: 0, high: 100}
+- id: often
+  kind: choice
+  text: How often?
+  options: [{id: rarely, text: Rarely}, {id: daily, text: Daily}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("labels", "primary", "wrong"),
+    [
+        ("{effort: Ease}", "nasa-tlx.effort", "again.effort and nasa-tlx.effort"),
+        ("{effort: Ease, nasa-tlx.effort: Work}", "again.effort", ""),
+        ("{again.effort: Ease}", "again.effort", ""),
+        ("{hint: Hint}", "again.effort", ""),
+        ("{often: Frequent}", "again.effort", "often itself and again.often"),
+    ],
+)
+def test_a_label_of_a_name_with_two_meanings_is_refused(
+    tmp_path: Path, labels: str, primary: str, wrong: str
+) -> None:
+    (tmp_path / "instruments").mkdir()
+    (tmp_path / "instruments" / "again.yaml").write_text(AGAIN)
+    path = tmp_path / "shown.yaml"
+    lines = (line for line in SHOWN.splitlines() if not line.startswith("labels:"))
+    more = [f"labels: {labels}", "exclude: {often: {item: again.often, answer: rarely}}"]
+    outcomes = f"analysis: {{outcomes: {{primary: [{primary}]}}}}"
+    path.write_text("\n".join([*lines, "- questionnaire: again", *more, outcomes]) + "\n")
+    told = [str(each) for each in check_study(path).errors if "labels" in str(each)]
+    assert [wrong in each for each in told] == [True] * bool(wrong), told
 
 
 def test_items_random_effects_and_tracks_are_called_as_the_study_says() -> None:

@@ -565,6 +565,9 @@ def test_a_key_that_belongs_beside_another_is_told_so(tmp_path: Path) -> None:
     assert "line 11, flow[1].stages.name: unknown key 'name'" in said
     assert "(put it beside `stages`)" in said
     assert "put it" not in refused(tmp_path, GOOD.replace("  after: [seq]", "  game: rows"))
+    said = refused(tmp_path, GOOD.replace("      trials: 3", "      trials: 3\n      stages: 3"))
+    assert "put it" not in said, "it is beside itself already"
+    assert "did you mean 'stages'" not in said
 
 
 @pytest.mark.parametrize("name", [path.stem for path in loading.list_shipped()])

@@ -294,7 +294,7 @@ def test_every_picture_and_the_whole_images_belong_to_the_plan(
     ("said", "key", "told"),
     [
         ({"set": 3}, "set", ["has no set 3; there are: 1, 2"]),
-        ({"set": "one"}, "set", ["'one' is not a number of a set"]),
+        ({"set": "one"}, "set", ["'one' is not the number of a set"]),
         ({"methods": ["lrp"]}, "methods", ["no method 'lrp'; there are: middle, edge"]),
         ({"methods": ["edge", "edge"]}, "methods", ["edge is listed twice"]),
         ({"example_method": "lrp"}, "example_method", ["no method 'lrp'"]),

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from labapp.analysis.analyze import analyze
+from labapp.analysis.declared import Declaration
+from labapp.analysis.design.sources import outcomes_of
 from labapp.analysis.tables import load
 from labapp.analysis.track_sections import average
+from labapp.analysis.tracks import beyond
 from labapp.base.errors import StudyError
 from labapp.models.stimuli.library import StimulusSet
 from labapp.record.events import payload_of
@@ -22,6 +25,7 @@ from labapp.session.simulation.simulation_job import simulate_study
 from labapp.study import loading
 from labapp.study.adapting import plan_tracks
 from labapp.study.adaptive.tracks import FollowedTracks, Tracks
+from labapp.study.design import AnalysisPlan, Outcomes
 from labapp.tasks.unmasking.machine import UnmaskingTask
 from labapp.tasks.unmasking.planner import UnmaskingStages
 from labapp.tasks.unmasking.records import UnmaskingRecords
@@ -264,13 +268,13 @@ def test_adaptive_sessions_are_simulated_verified_and_analysed(
     assert value == pytest.approx(about["threshold"].mean()), "as in the analysis of stages"
     geometric, _, _ = average([*about.groupby("participant")], "log", logarithms=True)
     assert geometric == pytest.approx(np.exp(np.log(about["threshold"]).mean()))
-    below = about.assign(threshold=[-1.0, 4.0])
-    positive, *_ = average([*below.groupby("participant")], "linear", logarithms=True)
-    assert positive == pytest.approx(4.0), "a logarithm of the other one does not exist"
-    none = average(
-        [*about.assign(threshold=-1.0).groupby("participant")], "linear", logarithms=True
-    )
+    outside = about.assign(threshold=[2.9, 4.0])
+    within, *_ = average([*outside.groupby("participant")], "linear", logarithms=True)
+    assert within == pytest.approx(4.0), "the other one is extrapolated"
+    none = average([*about.assign(threshold=60.1).groupby("participant")], "log", logarithms=True)
     assert none == (None, None, None)
+    reached = about.assign(threshold=60 * (1 + 1e-12))
+    assert not beyond(reached).any(), "equal but for rounding"
     page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
     assert "Schwellen adaptiver Abschnitte" in page
     assert "durch Anpassung einer psychometrischen Funktion" in page
@@ -279,4 +283,35 @@ def test_adaptive_sessions_are_simulated_verified_and_analysed(
     assert "Ränge:" not in page, "what no section shows is not defined"
     assert "Genauigkeit nach Maske" not in page, "the rule keeps the share of right answers"
     assert (tmp_path / "de" / "figures" / "unmasking-tracks.svg").exists()
+    assert not (tmp_path / "de" / "report-words.yaml").exists()
+
+
+def test_thresholds_beyond_the_levels_are_counted_and_not_averaged(
+    tmp_path: Path, found: StimulusSet
+) -> None:
+    declared = {"method": "up-down", "start": 8, "trials": 24, "estimate": "reversals"}
+    study = write_unmasking_study(
+        tmp_path / "study", found, masks=[5, 6, 7, 8], adaptive=declared | {"guess": 0.05}
+    )
+    observer = Observer(
+        thresholds={"middle": 5.0, "edge": 11.0}, slope=4.0, guess=0.1, misread=0.0, follows=0.0
+    )
+    options = {"unmasking": observer}
+    folders = simulate_study(str(study), 2, "understanding", tmp_path / "out", options=options)
+    assert all(verify(folder).ok for folder in folders)
+    tables = load(folders)
+    edge = tables.tracks[tables.tracks["about"] == "edge"]
+    assert (edge["reversals"] > 1).any(), "their mean would look reached"
+    assert beyond(edge).all()
+    assert tables.stages["threshold"].isna().all(), "the mean of two tracks with one beyond"
+    plan = AnalysisPlan(outcomes=Outcomes(primary=("threshold",)))
+    left = outcomes_of(tables, Declaration(study="s", analysis=plan)).left_out
+    assert [each.why for each in left] == [
+        "2 of 2 thresholds lie beyond the levels and are left out"
+    ]
+    n = int(beyond(tables.tracks).sum())
+    page = analyze(folders, tmp_path / "de", language="de").read_text("utf-8")
+    assert f"{n} von 4 Schwellen liegen außerhalb der gezeigten Stufen" in page
+    assert f"Stufen ({n} von 4 Verläufen) haben keinen Wert" in page
+    assert "&gt; 8<" in page
     assert not (tmp_path / "de" / "report-words.yaml").exists()

@@ -126,7 +126,7 @@ BROKEN: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
             "        return PressingMachine(part, context.pages('texts/{language}/press.md'))\n",
         ),
         (
-            "the text texts/en/press.md is shown, but nothing in the study names it",
+            "the text texts/en/press.md is shown, but the study does not refer to it",
             "in the `texts` of",
         ),
     ),

@@ -19,7 +19,7 @@ from labapp.coding.annotations.store import annotations_of, open_marks
 from labapp.record.journal.opening import open_record
 from labapp.record.journal.sessions import SessionIndex
 from labapp.session.replay.lanes import retrieve
-from labapp.ui import theme
+from labapp.ui import language, theme
 from labapp.ui.moderator import bits
 from labapp.ui.researcher.coding_forms import (
     RatersForm,
@@ -213,6 +213,13 @@ def test_a_reel_is_asked_for_by_what_is_shown(coded: Path, tmp_path: Path, qtbot
     assert quotes[-4:] == ["--code", "goal", "--where", "model=vae"]
     reel = {"stretches": 1, "file": "/r.wav", "duration_s": 1.5, "left_out": []}
     assert form.describe(json.dumps(reel)) == "1 stretch, 1.5 s: /r.wav"
+    language.speak("de")
+    try:
+        reel["left_out"] = [{"session": "s", "why": "its participant withdrew"}]
+        told = form.describe(json.dumps(reel)).splitlines()
+    finally:
+        language.speak("en")
+    assert told[1].endswith("s: die Person hat ihre Teilnahme zurückgezogen")
     form.close()
     assert not Path(made[4]).exists()
 

@@ -22,7 +22,7 @@ from labapp.ui.computer import EVERYTHING, Awake, ComputerWatch, LoudspeakerTest
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.checklist import Computer
 from tests.helpers.heard import Monitor
-from tests.record.audio.test_player import until
+from tests.helpers.waiting import wait_for
 from tests.sound import VirtualMicrophone, microphone, sound_server
 
 __all__ = ["microphone", "sound_server"]
@@ -105,7 +105,7 @@ def test_it_ends_with_the_program_however_that_ends(system: Path, tmp_path: Path
         assert child.stdout is not None
         assert child.stdout.readline() == "['sleep']\n"
         child.send_signal(signal.SIGKILL)
-    until(lambda: "ended" in log.read_text(), 10.0)
+    wait_for(lambda: "ended" in log.read_text())
 
 
 @pytest.mark.parametrize("answer", [REFUSES, ""])
@@ -237,7 +237,7 @@ def test_where_no_tone_can_be_played_it_says_why(qtbot: QtBot) -> None:
 @pytest.mark.sound
 def test_the_tone_comes_out_of_the_loudspeaker(microphone: VirtualMicrophone) -> None:
     monitor = Monitor(RATE)
-    until(lambda: monitor.hears, 15.0)
+    wait_for(lambda: monitor.hears)
     play_tone()
     samples, _ = monitor.stop()
     spectrum = np.abs(np.fft.rfft(samples))

@@ -79,7 +79,7 @@ def test_a_skip_that_was_taken_back_has_the_sign_of_a_deviation(stage: Desk, qtb
     qtbot.mouseClick(stage.console.header.skipping.back, LEFT)
     stage.wait(0)
     last = stage.console.state.timeline.marks[-1]
-    assert (last.kind, last.text) == ("deviation", "A skip was taken back")
+    assert (last.kind, last.text) == ("deviation", "A skip was undone")
 
 
 def test_escape_takes_a_skipped_stage_back(stage: Desk, qtbot: QtBot) -> None:
@@ -124,13 +124,13 @@ def test_an_early_end_is_taken_back(stage: Desk, qtbot: QtBot, withdrawal: str) 
     assert (header.reopen.isVisible(), header.done.isVisible()) == (False, False)
     assert header.end.isVisible()
     assert header.pause.text() == "Continue", "it goes on when everybody is there"
-    assert header.recording.text().startswith("‖ the end was taken back, 0:01")
+    assert header.recording.text().startswith("‖ the end was undone, 0:01")
     assert header.elapsed.text() == before
     assert stage.console.state.withdrawal == ""
     qtbot.mouseClick(header.pause, LEFT)
     stage.wait(2)
     assert not stage.runner.state.pauses.held
-    assert "The end was taken back" in [m.text for m in stage.console.state.timeline.marks]
+    assert "The end was undone" in [m.text for m in stage.console.state.timeline.marks]
 
 
 def test_what_came_to_its_end_is_not_taken_back(desk: Desk) -> None:

@@ -392,9 +392,9 @@ def test_the_home_tells_what_the_stage_is_made_of(tmp_path, qapp):
     card.set_plan(plan.parts)
     assert card.order.text() == "1\N{NO-BREAK SPACE}tiny-scores, set 1: Middle, Edge"
     labels = Labels({"tiny-scores, set 1: Middle, Edge": "Scores", "with": "With hint"})
-    card.set_plan(plan.parts, drawn=["with"], label=labels.put)
+    card.set_plan(plan.parts, drawn=["with #3"], label=labels.put)
     assert card.order.text().startswith("1\N{NO-BREAK SPACE}Scores\n")
-    assert "condition: With hint." in card.order.text()
+    assert "condition: With hint #3." in card.order.text()
     card.blind.setChecked(True)
     assert card.order.text() == "1 stage, hidden while blind"
     card.deleteLater()

@@ -14,13 +14,15 @@ from pytestqt.qtbot import QtBot
 from labapp.base.naming import natural
 from labapp.record.journal.decisions import comments
 from labapp.record.journal.sessions import SessionSummary
-from labapp.ui import session_lists
+from labapp.ui import language, session_lists, theme
 from labapp.ui.home import HomeController
 from labapp.ui.language import tr
 from labapp.ui.moderator.home import PALETTE
 from labapp.ui.moderator.sessions_page import STATE, TAGS, SessionsPage
 from labapp.ui.moderator.wording import local_time
+from labapp.ui.researcher.page import SessionList
 from labapp.ui.session_lists import Reader
+from labapp.ui.widgets.painting import metrics
 from tests.helpers.journals import golden_session
 
 LEFT = Qt.MouseButton.LeftButton
@@ -241,6 +243,30 @@ def test_the_column_of_tags_is_there_once_a_session_has_some(page: SessionsPage)
     assert page.table.isColumnHidden(place)
     page.set_lines([replace(LINES[0], tags=("glasses",)), *LINES[1:]])
     assert not page.table.isColumnHidden(place)
+
+
+@pytest.mark.parametrize("spoken", ["en", "de"])
+def test_no_column_is_cut_on_a_small_screen(spoken: str, qtbot: QtBot) -> None:
+    """On a laptop at 150 %, where long tags end with three dots."""
+    language.speak(spoken)
+    tags = ("left-handed", "excluded late")
+    lines = [replace(each, tags=tags, phase="main") for each in LINES[:2]]
+    try:
+        page, results = SessionsPage(PALETTE), SessionList(PALETTE)
+        for table, shown, width in ((page.table, page, 870), (results, results, 378)):
+            qtbot.addWidget(shown)
+            shown.resize(width, 400)
+            table.set_lines(lines)
+            shown.show()
+            QApplication.processEvents()
+            header = table.horizontalHeader()
+            assert header.length() <= table.viewport().width(), shown
+            assert header.textElideMode() == Qt.TextElideMode.ElideRight
+            for place, column in enumerate(table.sessions.columns):
+                room = 14 + metrics(theme.SECONDARY_PX).horizontalAdvance(tr(column.name))
+                assert column.filled or room <= header.sectionSize(place), column.name
+    finally:
+        language.speak("en")
 
 
 def test_tags_are_changed_in_place_and_searched_for(page: SessionsPage, qtbot: QtBot) -> None:

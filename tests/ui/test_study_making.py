@@ -36,7 +36,10 @@ from labapp.ui.home import HomeController
 from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
 from labapp.ui.moderator.study_page import NewStudy, StudyMaking
+from labapp.ui.participant.window import WINDOWED
 from labapp.ui.preview import (
+    COLUMNS,
+    THUMB,
     Preview,
     PreviewScreen,
     PreviewWindow,
@@ -230,6 +233,22 @@ def test_every_screen_is_a_picture(shown_preview: Preview, tmp_path: Path) -> No
     assert len(same) == len(pictures), "and each is another"
     with pytest.raises(TargetExists, match="exists already"):
         write_pictures(shown_preview, tmp_path / "out")
+
+
+def test_the_picture_of_a_page_that_scrolls_shows_all_of_it(
+    tmp_path: Path, temporary: Path, qtbot: QtBot
+) -> None:
+    study = written_study(tmp_path / "study")
+    long = "\n\n".join(f"Paragraph {number}." for number in range(60))
+    (study.parent / "words.md").write_text(f"# Words\n\n{long}\n", "utf-8")
+    with open_preview(load(study), None, None) as opened:
+        paths = write_pictures(opened, tmp_path / "out")
+        text = opened.places[0]
+        assert opened.picture(text).height() > 2 * WINDOWED[1]
+        assert opened.picture(text).width() == WINDOWED[0]
+    sheet = QImage(str(paths[-1]))
+    rows = -(-(len(paths) - 1) // COLUMNS)
+    assert sheet.height() < rows * THUMB, "in which it is shown smaller"
 
 
 def test_no_screen_shows_a_word_that_translations_do_not_need(

@@ -228,7 +228,7 @@ def _correct_tests(analyses: Sequence[Analysis], declaration: Declaration) -> li
 
 
 def transform_values(values: Floats, transform: str) -> Floats:
-    """NaN where a value has none."""
+    """NaN if a value has none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         if transform == "log":
             made = np.log(values)
@@ -477,7 +477,7 @@ def _equivalence(
     outcome: Outcome,
     transform: str,
 ) -> tuple[Statistic | None, list[str]]:
-    """The test of equivalence of a contrast, and remarks on it; None where there is none."""
+    """The test of equivalence of a contrast, and remarks on it; None if there is none."""
     remarks, unit = [], " ".join(filter(None, (transform, outcome.unit)))
     estimate = means.estimate(own.weights)
     if smallest.raw is not None and transform and not isinstance(estimate, Statistic):
@@ -571,8 +571,8 @@ def _checks(
     """What the tests assume, the place in the order, and tests by ranks."""
     layout = data.layout
     if isinstance(complete, anova.Variance):
-        yield _check(inference.normality(complete.residuals()), NORMAL)
         whole = complete.wide
+        yield _check(inference.normality(complete.residuals(), whole.size), NORMAL)
         if layout.between:
             means = whole.values.mean(axis=1)
             cells = [tuple(row) for row in whole.groups]

@@ -75,7 +75,7 @@ class Term:
     ----------
     factors : names of its factors and covariates.
     plain : F with its degrees of freedom; of complete data with partial eta squared.
-    corrected : with Greenhouse and Geisser's epsilon; None where there is nothing to correct.
+    corrected : with Greenhouse and Geisser's epsilon; None if there is nothing to correct.
     generalised : generalised eta squared; None of other models.
     sphericity : Mauchly's W; for two conditions, a row that says why there is none; None between
         participants.
@@ -141,8 +141,7 @@ class Variance:
         groups = Layout(layout.between, layout.covariates)
         row = weigh_cells(groups, self.design, weights)
         coefficients, rest = self.fit(scores[:, None])
-        size = max(1.0, float(np.abs(self.wide.values).max()))
-        if float(np.abs(rest).max()) <= 1e-9 * size:
+        if float(np.abs(rest).max()) <= 1e-9 * self.wide.size:
             return outcome("t", why=SAME)
         spread = sqrt(float(np.square(rest).sum()) / self.df_error)
         scale = sqrt(float(row @ self.inverse @ row))
@@ -209,7 +208,7 @@ def of_one_factor(values: Floats, groups: Whole | None = None) -> Variance | str
     Parameters
     ----------
     values : shape (participants, conditions) without gaps; with groups, shape (participants,).
-    groups : shape (participants,), the condition of each, from 0, where each has one.
+    groups : shape (participants,), the condition of each, from 0, if each has one.
     """
     n = len(values)
     count = values.shape[1] if groups is None else int(groups.max(initial=-1)) + 1
@@ -278,7 +277,6 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
     measured = {factor.name for factor in layout.factors if factor.measured}
     measured |= set(layout.covariates)
     lines = list(_raw(model))
-    size = max(1.0, float(np.abs(model.wide.values).max()))
     # Each stratum's error once.
     errors = sum({line.stratum: line.error for line in lines}.values())
     if () not in {line.stratum for line in lines}:
@@ -286,7 +284,7 @@ def _with_generalised(model: Variance) -> Iterator[Term]:
         errors += float(np.square(model.fit(mean)[1]).sum())
     observed = sum(line.squares for line in lines if measured & set(line.factors))
     for line in lines:
-        if line.error <= (1e-9 * size) ** 2 * model.n:
+        if line.error <= (1e-9 * model.wide.size) ** 2 * model.n:
             yield Term(line.factors, outcome(F, why=SAME), squares=line.squares, error=line.error)
             continue
         f = (line.squares / line.df) / (line.error / line.df_error)

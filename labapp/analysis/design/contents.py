@@ -41,7 +41,7 @@ from labapp.analysis.design.analyses import (
     analyse,
     back,
 )
-from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL, EQUIVALENCE
+from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
 from labapp.analysis.design.reviewing import Review, declared_outcomes, review, review_sections
 from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
@@ -70,7 +70,7 @@ SCRIPT = "analysis.R"
 
 
 def script(studies: Iterable[StudyAnalyses], scales: Iterable[Reliability] = ()) -> str:
-    """The whole script; empty where nothing was analysed."""
+    """The whole script; empty if nothing was analysed."""
     chosen = [results for results in studies if results.analyses]
     checked = list(dict.fromkeys(_scale(scale) for scale in scales if not scale.why))
     if not chosen and not checked:
@@ -138,10 +138,9 @@ def _call(analysis: Analysis) -> str:
         "quantity": _text(analysis.outcome.name),
         "factors": _texts([factor.name for factor in layout.factors]),
         "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
-        "within": f"c({', '.join(_flag(factor.within) for factor in layout.factors)})",
+        "within": f"c(logical(), {', '.join(_flag(f.within) for f in layout.factors)})",
         "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
         "covariates": _texts(layout.covariates),
-        "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
         "model": _text(analysis.main.name),
         "transform": _text(analysis.transform or "none"),
         "complete": _flag(VARIANCE in models),
@@ -217,9 +216,9 @@ ANALYSED_VALUES = (
     text("study", "id of the study"),
     whole("analysis", "number of the default analysis, as in the table statistics"),
     text("quantity", "the outcome"),
-    text("rows", "cells: one value a participant and cell; trials: one a trial"),
+    text("rows", "cells: one value per participant and cell; trials: one per trial"),
     text("participant", "label of the participant (a pseudonym)"),
-    text("stimulus", "of trials: what was shown"),
+    text("stimulus", "for trials: what was shown"),
     whole("position", "place at which the participant met the cell, from 1"),
     *(
         text(f"level_{at}", f"level of factor {at} of the analysis; its name is in analysis.R")
@@ -235,7 +234,7 @@ ANALYSED_VALUES = (
 
 
 DEFINITIONS = {
-    "Analyses by the design": (
+    "Analyses according to the design": (
         "Participants' means per cell. If every participant has a value in every cell, the test "
         "is an analysis of variance with type III sums of squares and, within participants, also "
         "with the Greenhouse-Geisser correction. Otherwise, it is a linear mixed model with a "
@@ -393,7 +392,7 @@ CONTINUED = "An arrowhead at the edge means that the interval continues."
 
 
 def outcomes_figure(results: StudyAnalyses, name: str = "outcomes") -> ReportFigure | None:
-    """The declared outcomes of a study by its factors; None where there are none of either. name:
+    """The declared outcomes of a study by its factors; None if there are none of either. name:
     of its files."""
     analyses = [
         analysis
@@ -432,7 +431,7 @@ RESIDUALS_READ = (
 
 
 def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportFigure | None:
-    """Normal quantiles, and residuals by fitted values, of every declared outcome; None where there
+    """Normal quantiles, and residuals by fitted values, of every declared outcome; None if there
     is none. name: of its files."""
     shown = [
         (analysis, analysis.complete)

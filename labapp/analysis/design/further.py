@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, log, sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy
@@ -40,7 +40,6 @@ from labapp.analysis.inference import (
     Direction,
     of_estimate,
     outcome,
-    round_for_ranks,
     varies,
 )
 from labapp.analysis.statistic import Statistic
@@ -50,6 +49,9 @@ FURTHER = "further"
 TRIMMED = 0.2
 """The share of values that is cut off at each end."""
 RESAMPLES, SEED = 9_999, 1
+EXACT = 100 * float(np.finfo(np.float64).eps)
+"""Of the largest value: by so much, sums of the same values may differ. scipy's own tolerance is of
+the statistic, and none if that is 0."""
 BAYES, YUEN = "Bayes factor, BF10", "t of 20 % trimmed means"
 PERMUTED, ALIGNED = "permutation of t", "F of aligned ranks"
 TAILS = "p is twice the smaller tail"
@@ -190,7 +192,7 @@ def trimmed_contrast(
         total += float(weight * (within @ ordered[cut : n - cut].mean(axis=0)))
         variance += part
         parts.append(part**2 / (left - 1))
-    if variance <= (1e-9 * max(1.0, float(np.abs(values).max()))) ** 2:
+    if variance <= (1e-9 * float(np.abs(values).max())) ** 2:
         return outcome(YUEN, why=SAME)
     df = variance**2 / sum(parts)
     return of_estimate(total, sqrt(variance), df, direction, name=YUEN)
@@ -233,32 +235,29 @@ def _permuted(data: Data) -> Iterator[Statistic]:
             why = ONE_BETWEEN
         elif min(map(len, samples)) < 2:
             why = FEW
-        elif not any(varies(sample) for sample in samples):
+        elif not any(varies(sample, data.model.wide.size) for sample in samples):
             why = SAME
         test = (
             outcome(PERMUTED, why=why)
             if why
-            else _permutation(samples, between[between != 0], comparison.direction, exchanged)
-        )
+            else _permutation(
+                samples, between[between != 0], comparison.direction, exchanged,
+                EXACT * data.model.wide.size,
+            )
+        )  # fmt: skip
         yield replace(test, **comparison.cells)
 
 
-_SIDES: dict[str, Literal["two-sided", "greater", "less"]] = {
-    TWO_SIDED: "two-sided",
-    GREATER: "greater",
-    LESS: "less",
-}
-
-
 def _permutation(
-    samples: Sequence[Floats], weights: Floats, direction: Direction, exchanged: bool
+    samples: Sequence[Floats], weights: Floats, direction: Direction, exchanged: bool, tiny: float
 ) -> Statistic:
-    """The test of the weighted sum of the samples' means, in units of its pooled standard error."""
+    """The test of the weighted sum of the samples' means, in units of its pooled standard error.
+    tiny: by which sums that are equal may differ, since they were added in another order."""
     sizes = np.array([len(sample) for sample in samples])
     ends = np.cumsum(sizes)[:-1]
     df = int(sizes.sum()) - len(sizes)
 
-    def t(*given: Any, axis: int = -1) -> Any:
+    def estimate(*given: Any, axis: int = -1) -> tuple[Any, Any]:
         parts = given if exchanged else np.split(given[0], ends, axis=axis)
         means = [part.mean(axis=axis, keepdims=True) for part in parts]
         squares = [
@@ -266,21 +265,29 @@ def _permutation(
         ]
         error = np.sqrt(sum(squares) / df * float(np.square(weights) @ (1 / sizes)))
         value = sum(w * mean.squeeze(axis) for w, mean in zip(weights, means, strict=True))
-        # Rounded, so that samples that are equal but for the order of sums are ties.
-        return np.round(value / np.maximum(error, 1e-150), 9)
+        return value, np.maximum(error, tiny)
+
+    def t(*given: Any, axis: int = -1) -> Any:
+        return np.divide(*estimate(*given, axis=axis))
 
     given = tuple(samples) if exchanged else (np.concatenate(samples),)
     made = scipy.stats.permutation_test(
         given, t, permutation_type="independent" if exchanged else "samples", vectorized=True,
-        n_resamples=RESAMPLES, batch=1_000, alternative=_SIDES[direction],
-        rng=np.random.default_rng(SEED),
+        n_resamples=RESAMPLES, batch=1_000, rng=np.random.default_rng(SEED),
     )  # fmt: skip
-    count = len(made.null_distribution)
-    drawn = f"{count:,} permutations drawn at random, seed {SEED}"
-    why = drawn if count == RESAMPLES else f"all {count:,} permutations"
-    if direction == TWO_SIDED:
+    every, (value, error) = made.null_distribution, map(float, estimate(*given))
+    observed, drawn = value / error, int(len(every) == RESAMPLES)
+    near = tiny / error * (1 + abs(observed))
+    tails = {
+        GREATER: (np.count_nonzero(every >= observed - near) + drawn) / (len(every) + drawn),
+        LESS: (np.count_nonzero(every <= observed + near) + drawn) / (len(every) + drawn),
+    }
+    p = tails.get(direction, min(1.0, 2 * min(tails.values())))
+    how = "permutations drawn at random, seed"
+    why = f"{len(every):,} {how} {SEED}" if drawn else f"all {len(every):,} permutations"
+    if direction not in tails:
         why += f"; {TAILS}"
-    return outcome(PERMUTED, float(t(*given)), None, float(made.pvalue), why=why)
+    return outcome(PERMUTED, observed, None, p, why=why)
 
 
 def align(values: Floats, codes: Sequence[Whole], term: Sequence[int]) -> Floats:
@@ -325,7 +332,7 @@ def _aligned(data: Data) -> Iterator[Statistic]:
         if not layout.covariates:
             places = [names.index(name) for name in term.factors]
             aligned = align(whole.values.ravel(), codes, places)
-            ranks = scipy.stats.rankdata(round_for_ranks(aligned)).reshape(n, cells)
+            ranks = scipy.stats.rankdata(np.round(aligned / whole.size, 13)).reshape(n, cells)
             fitted = anova.variance(replace(whole, values=ranks))
             if isinstance(fitted, str):
                 test = outcome(ALIGNED, why=fitted)

@@ -82,7 +82,7 @@ class Layout:
 
     @property
     def flat(self) -> str:
-        """The first factor with fewer than two levels; empty where there is none."""
+        """The first factor with fewer than two levels; empty if there is none."""
         few = (plain_name(factor.name) for factor in self.factors if len(factor.levels) < 2)
         return next(few, "")
 
@@ -105,7 +105,7 @@ class Wide:
     Attributes
     ----------
     participants : shape (n,), sorted.
-    values : shape (n, cells), NaN where a participant has none; the last factor changes fastest.
+    values : shape (n, cells), NaN if a participant has none; the last factor changes fastest.
     groups : shape (n, factors between), the numbers of the levels.
     covariates : shape (n, covariates), each centred on its mean.
     """
@@ -115,6 +115,11 @@ class Wide:
     values: Floats
     groups: Whole
     covariates: Floats
+
+    @property
+    def size(self) -> float:
+        """The largest of the values; 1 where all are 0."""
+        return float(np.nanmax(np.abs(self.values))) or 1.0
 
     @property
     def complete(self) -> Wide:
@@ -263,7 +268,7 @@ def kron(first: Floats, other: Floats) -> Floats:
 
 def fixed_effects(rows: pd.DataFrame, layout: Layout) -> tuple[Columns, Whole, bool] | None:
     """The design of usable rows, the numbers of their levels, and whether it has interactions: they
-    are left out where a combination of levels has no row. None where even then the factors cannot
+    are left out where a combination of levels has no row. None if even then the factors cannot
     be told apart. Covariates are less their means over participants."""
     codes = np.column_stack(
         [np.zeros((len(rows), 0), np.intp)] + [codes_of(rows, factor) for factor in layout.factors]

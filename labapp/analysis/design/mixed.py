@@ -109,7 +109,7 @@ class Mixed:
         return [Term(term, self._f(term, at)) for term, at in self.design.terms.items() if term]
 
     def wald(self, term: tuple[str, ...]) -> Statistic:
-        """Wald's chi-square of a term, as statsmodels tests it; none where the fit did not
+        """Wald's chi-square of a term, as statsmodels tests it; none if the fit did not
         converge."""
         if FAILED in self.remarks:
             return outcome(WALD, why=FAILED)
@@ -139,13 +139,16 @@ class Mixed:
 
 
 def _together(dfs: Sequence[float]) -> float:
-    """Degrees of freedom of the denominator of an F from those of its t (Fai and Cornelius)."""
+    """Degrees of freedom of the denominator of an F from those of its t, as lmerTest has them (Fai
+    and Cornelius)."""
     if len(dfs) == 1:
         return dfs[0]
     if np.ptp(dfs) < 1e-8:
         return float(np.mean(dfs))
-    expected = sum(df / (df - 2) for df in dfs if df > 2)
-    return 2 * expected / (expected - len(dfs)) if expected > len(dfs) else 2.0
+    if min(dfs) <= 2:
+        return 2.0
+    expected = sum(df / (df - 2) for df in dfs)
+    return 2 * expected / (expected - len(dfs))
 
 
 def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Statistic:
@@ -225,10 +228,13 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
         return outcome(name, why="the factors cannot be separated in these values")
     design, _, crossed = fixed
     remarks: tuple[str, ...] = () if crossed else (EMPTY_CELL,)
-    if len(y) <= design.matrix.shape[1] + 1:
+    within = {factor.name for factor in layout.within}
+    n_between = sum(at.stop - at.start for of, at in design.terms.items() if not within & set(of))
+    # Else groups cannot be told from the people in them.
+    if len(y) <= design.matrix.shape[1] + 1 or n <= n_between:
         return outcome(name, why=FEW)
     rest = y - design.matrix @ np.linalg.lstsq(design.matrix, y, rcond=None)[0]
-    if not varies(rest):
+    if not varies(rest, float(np.abs(y).max())):
         return outcome(name, why=SAME)
     sizes = [int(effect.codes.max()) + 1 for effect in effects]
     if len(effects) > 1 and sum(sizes) > MOST_EFFECTS:

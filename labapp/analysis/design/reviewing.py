@@ -74,11 +74,11 @@ class Review:
 
     Attributes
     ----------
-    without : tests of all sessions, in the order of those of the sessions that count; empty where
+    without : tests of all sessions, in the order of those of the sessions that count; empty if
         nobody with values is excluded.
     n_all : participants of all sessions.
     passed : tests of the participants who gave the right answer to every manipulation check that
-        has one; empty where all did, or no check has one.
+        has one; empty if all did, or no check has one.
     n_passed : these participants.
     """
 

@@ -76,12 +76,12 @@ ONE_SIDED = (
 def sections(
     results: StudyAnalyses, anchor: str = "", figures: Iterable[Html] = ()
 ) -> Iterator[Html]:
-    """Everything on one study; nothing where nothing was asked that could be analysed. anchor: the
+    """Everything on one study; nothing if nothing was asked that could be analysed. anchor: the
     heading's id; figures: what is drawn of its outcomes."""
     if not results.analyses and not any(left.role != UNDECLARED for left in results.left_out):
         return
     results = results.shown
-    yield heading(3, "Analyses by the design", anchor)
+    yield heading(3, "Analyses according to the design", anchor)
     if {analysis.outcome.role for analysis in results.analyses} == {UNDECLARED}:
         yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
     yield paragraph(introduction(results))
@@ -274,7 +274,7 @@ def _hypotheses(results: StudyAnalyses) -> Html:
 
 
 def describe_test(analysis: Analysis, hypothesis: Hypothesis) -> tuple[str | None, str]:
-    """The outcome of a hypothesis, None where it was not tested; and the test in words, or why
+    """The outcome of a hypothesis, None if it was not tested; and the test in words, or why
     there is none."""
     with decimals_of(analysis.decimals):
         row, test = find_tested_row(analysis.shown, hypothesis)
@@ -869,7 +869,7 @@ def _interval(row: Statistic) -> str:
 def tex(studies: Iterable[StudyAnalyses]) -> str:
     """Tables for LaTeX, each a `table` with `booktabs`."""
     parts = [
-        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses by the design.",
+        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses according to the design.",
     ]
     number = 0
     for results in studies:

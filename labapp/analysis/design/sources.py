@@ -22,6 +22,7 @@ from labapp.analysis.statistic import Statistic
 from labapp.analysis.tables import Tables
 from labapp.analysis.task_report import _PLACE as PLACE
 from labapp.analysis.task_report import unit_of_thresholds
+from labapp.analysis.tracks import beyond
 from labapp.base.report.labels import current_labels, label_measure
 from labapp.base.report.page import Verbatim, say
 from labapp.study.conditions import RESERVED
@@ -54,7 +55,7 @@ class Outcome:
     layout : its factors.
     frame : columns `participant`, those of the factors and covariates, `position` where there is
         one, and `value`: a row a participant and cell, before any transform.
-    trials : the same by trials, with `stimulus`; None where there are none.
+    trials : the same by trials, with `stimulus`; None if there are none.
     yes_no : a trial's value is 0 or 1.
     steps : the values are those of a rating.
     on_success : the value is of trials that were solved alone.
@@ -185,6 +186,7 @@ class _Candidate:
     trials: pd.DataFrame | None = None
     yes_no: bool = False
     on_success: bool = False
+    remark: str = ""
 
 
 class _Names:
@@ -269,11 +271,14 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
             own, yes_no, on_success = _by_trial(trials, name, missing)
             values = rows.assign(value=rows[name].astype("float64"))
             title, unit = column.meaning.split(";")[0], column.unit
-            if name == THRESHOLD and (level := unit_of_thresholds(str(task))):
-                title, unit = AT_TARGET, level
+            remark = ""
+            if name == THRESHOLD:
+                remark = _count_beyond(counted, str(task))
+                if level := unit_of_thresholds(str(task)):
+                    title, unit = AT_TARGET, level
             yield _Candidate(
                 name, title, unit, str(task), values,
-                own, yes_no, on_success,
+                own, yes_no, on_success, remark,
             )  # fmt: skip
     scores = counted.scores
     for (instrument, score), rows in scores.groupby(["instrument", "score"], sort=True):
@@ -292,6 +297,15 @@ def _candidates(counted: Tables, roles: Iterable[str], names: _Names) -> Iterato
         name for name in roles if name not in {*columns, *names.unclear} and "." not in name
     ]
     yield from _of_own_tables(counted, own_tables)
+
+
+def _count_beyond(counted: Tables, task: str) -> str:
+    """How many thresholds of a task were not measured, as a remark; "" for none."""
+    own = counted.tracks
+    own = own[(own["task"] == task) & (own["role"] == "stage") & own["threshold"].notna()]
+    stages = beyond(own).groupby([own[name] for name in ("participant", "session", "stage")]).any()
+    n = int(stages.sum())
+    return f"{n} of {len(stages)} thresholds lie beyond the levels and are left out" if n else ""
 
 
 def _answered_with_number(counted: Tables) -> pd.DataFrame:
@@ -427,7 +441,7 @@ def _select_named_rows(
 
 
 def answers_of(counted: Tables, name: str) -> pd.DataFrame:
-    """The answers in words to the item of a name, submitted ones; empty where it has none or the
+    """The answers in words to the item of a name, submitted ones; empty if it has none or the
     name is not clear."""
     answers = counted.answers
     submitted = answers[answers["submitted"].fillna(False).astype(bool)]
@@ -448,7 +462,8 @@ def _by_design(
     """The outcome with its factors; several where participants met models that are apart."""
     rows = candidate.rows[candidate.rows["value"].notna()]
     if rows.empty:
-        yield LeftOut(candidate.name, candidate.group, UNDECLARED, NO_VALUES)
+        why = candidate.remark or NO_VALUES
+        yield LeftOut(candidate.name, candidate.group, UNDECLARED, why)
         return
     parts: Iterable[tuple[pd.DataFrame, list[Factor], list[str]]]
     if declaration.design is not None:
@@ -580,7 +595,7 @@ def _outcome(
     met = {f.name: rows.groupby("participant")[f.name].nunique().max() for f in factors}
     # Declared within participants, but each met one level: it is between them.
     factors = [f if met[f.name] > 1 else replace(f, within=False) for f in factors]
-    remarks = list(remarks)
+    remarks = [*filter(None, [candidate.remark]), *remarks]
     between = [factor.name for factor in factors if not factor.within]
     levels = rows.groupby("participant")[between].nunique().max(axis=1)
     if twice := list(levels.index[levels > 1]):

@@ -49,7 +49,7 @@ class Folded:
     """What one session gives to the tables.
 
     who: study, participant and session label; place: where it was read; source: that in words;
-    events: rows of its journal; tables: a piece by table (see `pieces`), empty where it has no row;
+    events: rows of its journal; tables: a piece by table (see `pieces`), empty if it has no row;
     snapshots: theirs, packed; cards: by model the hash of its card at the session; remarks: what
     was found of its annotations that the reader should know; merged: answers of other tools; phase,
     tags, simulated: by which sessions are chosen.

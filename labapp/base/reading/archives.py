@@ -99,7 +99,7 @@ def refuse_bomb(entry: zipfile.ZipInfo) -> None:
 
 @contextmanager
 def member(opened: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
-    """A file of the archive, to be read. Raises KeyError where there is none, and ValueError."""
+    """A file of the archive, to be read. Raises KeyError if there is none, and ValueError."""
     entry = opened.getinfo(name)
     refuse_bomb(entry)
     with opened.open(entry) as stream:
@@ -136,7 +136,7 @@ _LOCATOR = struct.Struct("<4sLQL")
 
 
 def _refuse_directory(stream: IO[bytes]) -> None:
-    """Raises ValueError where the list of entries is missing, or too long to be read."""
+    """Raises ValueError if the list of entries is missing, or too long to be read."""
     end = stream.seek(0, os.SEEK_END)
     start = max(0, end - _END.size - 0xFFFF)
     stream.seek(start)

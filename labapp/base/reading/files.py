@@ -93,7 +93,7 @@ def content(path: Path, largest: int = DOCUMENT, *, follow: bool = True) -> byte
 
 
 def within(stream: IO[bytes], largest: int) -> bytes:
-    """What is left of a stream. Raises OSError where that is more than `largest` bytes."""
+    """What is left of a stream. Raises OSError if that is more than `largest` bytes."""
     read = stream.read(largest + 1)
     if len(read) > largest:
         raise too_large(None, largest)

@@ -126,7 +126,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_number)
 
 def steering_in(text: str) -> tuple[int, str] | None:
     """The first character in a text that nobody sees and that is not allowed: its line, from 1, and
-    its name, as U+0000; None where there is none."""
+    its name, as U+0000; None if there is none."""
     if (steering := STEERING.search(text)) is None:
         return None
     return text.count("\n", 0, steering.start()) + 1, f"U+{ord(steering[0]):04X}"

@@ -251,7 +251,7 @@ def lying_strip(ax: Axes, row: float, values: Values) -> None:
 def strips(
     ax: Axes, values: Values, *, joined: bool, limits: tuple[float, float] | None = None
 ) -> list[int]:
-    """Draw a strip for each column of values (NaN where missing) and return the n of each.
+    """Draw a strip for each column of values (NaN if missing) and return the n of each.
 
     joined: each row is a participant, whose points are joined by a line. limits: least and
     greatest possible value; the bar of neither reaches the names below the axis.
@@ -277,7 +277,7 @@ def strips(
 
 def steps_of(values: Values) -> Values:
     """The steps that values are on, where they are on few and most are had by several people; else
-    nothing. values: of shape (participants, strips), NaN where missing."""
+    nothing. values: of shape (participants, strips), NaN if missing."""
     known = np.round(values[np.isfinite(values)], 9)
     steps = np.unique(known)
     widest = int(np.isfinite(values).sum(axis=0).max(initial=0))
@@ -363,7 +363,7 @@ def heat_map(
 
     Parameters
     ----------
-    matrix : shape (rows, columns), NaN where a number is missing, shown as a dash.
+    matrix : shape (rows, columns), NaN if a number is missing, shown as a dash.
     limits : the numbers that have the first and the last colour.
     number : formats a number for its cell; with None, cells have no text.
     below : the text below the number of a row and column; empty for none.
@@ -413,7 +413,7 @@ class StripPanel:
     Attributes
     ----------
     title, unit : what was measured, and its unit.
-    values : shape (participants, models), NaN where a value is missing.
+    values : shape (participants, models), NaN if a value is missing.
     limits : least and greatest possible value; None if there are no limits.
     models : ids of the strips, where it has not those of all panels.
     dataset : their data set, where that is what parts them from those of other panels.

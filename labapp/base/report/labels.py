@@ -66,11 +66,13 @@ class Labels:
 
     def label(self, name: str) -> str:
         """The study's label of a name, "" without one. An item or score that is named with its
-        questionnaire may have it by its own name."""
-        if (label := self._labels.get(name)) is not None:
-            return label
-        longer = _OF_QUESTIONNAIRE.fullmatch(name)
-        return "" if longer is None else self._labels.get(longer[1], "")
+        questionnaire may have it by its own name, if no other one has an item of that name."""
+        label, longer = self._labels.get(name), _OF_QUESTIONNAIRE.fullmatch(name)
+        if label is not None or longer is None or longer[1] not in self._labels:
+            return label or ""
+        others = (each for each in self._items if each.endswith(f".{longer[1]}"))
+        clear = all(each == name or each in self._labels for each in others)
+        return self._labels[longer[1]] if clear else ""
 
     def of_measure(self, name: str, group: str) -> str:
         """The label of an outcome of a task or questionnaire, or "" without one: the study's, else
@@ -116,6 +118,9 @@ class Labels:
     def _put(self, text: str) -> str:
         if label := self.label(_BREAK.sub("", text.strip())):
             return text.replace(text.strip(), label)
+        cell, sign, number = text.rpartition(" #")
+        if number.isdecimal():  # of a slot of the cell
+            return f"{self.put(cell)}{sign}{number}"
         parts = _BORDERS.split(text)
         made = "".join(map(self.whole, parts))
         if self._anywhere is None:
@@ -144,7 +149,7 @@ def labelling(
 
 
 def current_labels() -> Labels | None:
-    """The labels that are shown; None where names are."""
+    """The labels that are shown; None if names are."""
     return _SHOWN.get()
 
 

@@ -49,7 +49,7 @@ NONE = "–"
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as plain values; None where a value is missing."""
+    """The rows of a table as plain values; None if a value is missing."""
     names = [str(name) for name in frame.columns]
     missing = frame.isna().to_numpy().T.tolist()  # at once: a column each takes ten times as long
     columns = [
@@ -96,7 +96,7 @@ FILE = "sentences.yaml"
 
 @cache
 def catalogue(language: str) -> Mapping[str, str]:
-    """The templates of a language by id; empty where there are none."""
+    """The templates of a language by id; empty if there are none."""
     path = resources.assets() / "texts" / language / FILE
     if not path.is_file():
         return {}
@@ -106,7 +106,7 @@ def catalogue(language: str) -> Mapping[str, str]:
 
 def sentence(name: str, /, **values: object) -> Verbatim:
     """A sentence in the language that is spoken, in English where that has none. Numbers are
-    written as the language writes them. Raises SetupError where a template of one's own cannot be
+    written as the language writes them. Raises SetupError if a template of one's own cannot be
     filled."""
     from jinja2 import TemplateError
 

@@ -289,7 +289,7 @@ class Translation:
         return _NUMBERS.sub(lambda match: match[0].translate(swap), text)
 
     def _of(self, text: str, depth: int) -> str | None:
-        """The text translated; None where nothing fits."""
+        """The text translated; None if nothing fits."""
         bare = text.strip()
         if not re.search(r"[^\W\d_]", bare):
             return self.number(text)
@@ -309,7 +309,7 @@ class Translation:
         return None if result is None else text.replace(bare, result, 1)
 
     def _translate_parts(self, text: str, border: str, depth: int) -> str | None:
-        """The parts of a text, each translated; None where there is one, or none that is known."""
+        """The parts of a text, each translated; None if there is one, or none that is known."""
         parts = re.split(border, text)
         if len(parts) < 2:
             return None

@@ -166,7 +166,7 @@ def coincidences(ratings: Ratings) -> Sums:
 def alpha_of(
     coincidence: NDArray[np.float64], disagreement: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """1 - observed over expected disagreement; NaN where none is expected."""
+    """1 - observed over expected disagreement; NaN if none is expected."""
     totals = coincidence.sum(axis=-1)
     n = totals.sum(axis=-1)
     observed = (coincidence * disagreement).sum(axis=(-2, -1))
@@ -298,7 +298,7 @@ def confusion(ratings: Ratings, first: int = 0, second: int = 1) -> NDArray[np.i
 
 
 def kappa_max(table: NDArray[Any]) -> float:
-    """The largest kappa of two raters with these frequencies; NaN where kappa is undefined.
+    """The largest kappa of two raters with these frequencies; NaN if kappa is undefined.
 
     table: a confusion table, shape (n_categories, n_categories).
     """
@@ -325,7 +325,7 @@ def prevalence(ratings: Ratings) -> NDArray[np.float64]:
 
 
 def _agreeing(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """By unit the share of pairs of ratings that are equal; nothing where there is no pair."""
+    """By unit the share of pairs of ratings that are equal; nothing if there is no pair."""
     given = counts.sum(axis=1)
     pairs = given * (given - 1)
     return np.where(pairs > 0, (counts * (counts - 1)).sum(axis=1) / np.maximum(pairs, 1), 0.0)
@@ -437,7 +437,7 @@ def unit_alpha(
     binary: whether all codes count as one: whether raters agree on where there is any; clusters: by
     stretch the number of its participant, from 0, for the bootstrap; by default each is one;
     interval: whether to draw participants for its uncertainty. It makes no difference
-    whether what was coded is cut into several stretches. Raises ValueError where codings of a rater
+    whether what was coded is cut into several stretches. Raises ValueError if codings of a rater
     overlap, lie outside of the stretch or have no length.
     """
     measure, name = UnitAlpha(), "binary u-alpha" if binary else "nominal u-alpha"
@@ -559,7 +559,7 @@ class RatingTable:
     raters : names of the columns.
     units : the first column.
     lines : by unit the line of the file, from 1.
-    cells : by unit what each rater gave; empty where that is nothing.
+    cells : by unit what each rater gave; empty if that is nothing.
     decimal_comma : whether a comma within a number is a decimal point, since columns are not parted
         by commas.
     notes : what was made of the file that its writer may not have meant, in sentences.

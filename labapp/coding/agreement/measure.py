@@ -30,7 +30,7 @@ class Summed(Protocol):
     """What is worked out from sums."""
 
     def value(self, sums: Sums) -> NDArray[np.float64]:
-        """The coefficients of sums with any number of axes in front; NaN where undefined."""
+        """The coefficients of sums with any number of axes in front; NaN if undefined."""
 
 
 class Measure(Summed, Protocol):
@@ -48,7 +48,7 @@ class Measure(Summed, Protocol):
         """By cluster what is added over units, shape (n_clusters, …)."""
 
     def why_none(self, ratings: Ratings) -> str:
-        """Why there is no value for these ratings: a clause; empty where there is one."""
+        """Why there is no value for these ratings: a clause; empty if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Interval:
 
     Attributes
     ----------
-    low, high : percentiles 2.5 and 97.5 of the draws; None where there is no interval.
+    low, high : percentiles 2.5 and 97.5 of the draws; None if there is no interval.
     clusters : how many were drawn from.
     undefined : draws in which the coefficient is undefined; they are left out.
     reason : why there is no interval: a clause.
@@ -77,7 +77,7 @@ class Coefficient:
     Attributes
     ----------
     measure, level : its name and the level of measurement.
-    value : None where it is undefined.
+    value : None if it is undefined.
     n_units, n_comparable, n_raters : int
         Units in the table, those among them that two raters or more coded, and raters.
     reason : why there is no value: a clause.
@@ -152,7 +152,7 @@ def cluster_interval(measure: Summed, sums: Sums) -> Interval:
 def resample(
     measure: Summed, sums: Sums, shares: NDArray[np.float64], size: int, draws: int, seed: int
 ) -> NDArray[np.float64]:
-    """The coefficient of each draw of clusters with replacement, shape (draws,); NaN where it is
+    """The coefficient of each draw of clusters with replacement, shape (draws,); NaN if it is
     undefined.
 
     sums: of each cluster, shape (n, …); shares: the probability of each, shape (n,); size: how many
@@ -177,7 +177,7 @@ def by_cluster(values: NDArray[Any], clusters: NDArray[np.int64], n: int) -> Sum
 
 
 def ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[np.float64]:
-    """Their quotient; NaN where the denominator is nothing."""
+    """Their quotient; NaN if the denominator is nothing."""
     nothing = np.asarray(denominator) == 0
     quotient = np.asarray(numerator) / np.where(nothing, 1.0, denominator)
     return np.asarray(np.where(nothing, np.nan, quotient), np.float64)
@@ -191,7 +191,7 @@ def shrunk(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def one_category(ratings: Ratings) -> str:
-    """The clause for ratings that are all the same; empty where they are not."""
+    """The clause for ratings that are all the same; empty if they are not."""
     # Of units with a rating to compare alone: the others do not enter.
     several = np.sum(ratings.codes != MISSING, axis=1) > 1
     used = np.unique(ratings.codes[several])
@@ -267,7 +267,7 @@ class Ratings:
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """The values themselves, shape (n_units, n_raters), NaN where missing; of categories that
+        """The values themselves, shape (n_units, n_raters), NaN if missing; of categories that
         are numbers."""
         scale = np.array([*self.categories, np.nan], dtype=np.float64)
         return scale[self.codes]
@@ -313,7 +313,7 @@ def ratings_of(
     Parameters
     ----------
     rows : sequence of sequences
-        By unit what each rater gave; None where that is nothing.
+        By unit what each rater gave; None if that is nothing.
     categories : the scale in its order. By default what was given: numbers sorted, other things in
         the order of their first appearance.
     clusters : by unit the number of its participant. By default each unit stands by itself.

@@ -60,7 +60,7 @@ class Tier:
     ----------
     exclusive : whether only one code of it holds at a time.
     optional : whether a unit may be left without a code of it.
-    values : what may be given with a code of it, by the digits; empty where nothing is.
+    values : what may be given with a code of it, by the digits; empty if nothing is.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Code:
 
     Attributes
     ----------
-    key : a letter or digit; empty where it has none.
+    key : a letter or digit; empty if it has none.
     colour : as `#RRGGBB`.
     when, not_ : when it is given, and when not.
     parent : the id of the code that it is a kind of.
@@ -144,11 +144,11 @@ class Codebook:
         return {tier.name: tier for tier in reversed(self.tiers)}
 
     def code(self, code_id: str) -> Code | None:
-        """The code of that id; None where there is none."""
+        """The code of that id; None if there is none."""
         return self.by_id.get(code_id)
 
     def tier(self, name: str) -> Tier | None:
-        """The tier of that name; None where there is none."""
+        """The tier of that name; None if there is none."""
         return self._tiers.get(name)
 
     def given(self, tier: str) -> tuple[Code, ...]:
@@ -156,13 +156,13 @@ class Codebook:
         return tuple(code for code in self.codes if code.tier == tier and not code.retired)
 
     def by_key(self, tier: str, key: str) -> Code | None:
-        """The code that a key gives on a tier; None where it gives none."""
+        """The code that a key gives on a tier; None if it gives none."""
         same = (code for code in self.given(tier) if code.key and code.key == key.casefold())
         return next(same, None)
 
     def following(self, code_id: str) -> tuple[str, ...]:
         """The codes that are given now in the place of an earlier one, over all renamings, merges
-        and splits; empty where none is."""
+        and splits; empty if none is."""
         out: list[str] = []
         waiting = deque(self.successors.get(code_id, ()))
         seen: set[str] = set()
@@ -343,7 +343,7 @@ class CodebookChange:
     ----------
     place : `code` or `tier`.
     what : `added`, `removed`, `retired`, `given again`, `renamed`, `merged`, `split` or `changed`.
-    key : the key that changed; empty where it is not one key.
+    key : the key that changed; empty if it is not one key.
     definition : whether marks given before mean something else now.
     """
 
@@ -433,7 +433,7 @@ class Outdated:
     units : ids of the units that are to be looked at: its own, or those in the place of its own.
     why : what is different now, in words.
     suggestions : ids of the codes that may hold now: the same one where its definition changed,
-        those that took its place; empty where nothing did.
+        those that took its place; empty if nothing did.
     """
 
     mark: Mark
@@ -743,7 +743,7 @@ def _mistakes(document: CodebookDocument, located: Located) -> Iterator[Problem]
 def _key_mistake(
     code: CodeDocument, tier: TierDocument | None, keys: dict[tuple[str, str], str]
 ) -> str:
-    """What is wrong with a code's key; empty where nothing is. keys: of the codes above."""
+    """What is wrong with a code's key; empty if nothing is. keys: of the codes above."""
     if code.key is None or code.retired is not None:
         return ""
     key = code.key.casefold()
@@ -821,7 +821,7 @@ def _map_mistakes(
 
 
 def _circles(following: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """The ways from a code back to itself, each by the first code of it; empty where none is.
+    """The ways from a code back to itself, each by the first code of it; empty if none is.
 
     Each code is passed once, however many ways lead through it.
     """

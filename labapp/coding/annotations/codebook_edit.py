@@ -35,7 +35,7 @@ FIELDS = ("name", "key", "colour", "when", "not", "retired")
 
 
 def path_of(study: Path, codebook: Codebook) -> Path:
-    """The file of a codebook in its study. Raises AnnotationError where it is not there."""
+    """The file of a codebook in its study. Raises AnnotationError if it is not there."""
     for pattern in codebooks.PATTERNS:
         for path in sorted(study.glob(pattern)):
             if codebooks.read(path).id == codebook.id:
@@ -97,7 +97,7 @@ class CodebookDraft:
     """
 
     def __init__(self, study: Path, codebook: Codebook) -> None:
-        """Raises AnnotationError where its file is not there or cannot be read."""
+        """Raises AnnotationError if its file is not there or cannot be read."""
         self._study = study
         self._path = path_of(study, codebook)
         try:
@@ -199,7 +199,7 @@ class CodebookDraft:
     # --- saving -----------------------------------------------------------------------------------
 
     def save(self) -> Codebook:
-        """Write the file, as the next version where anything differs. Raises AnnotationError where
+        """Write the file, as the next version where anything differs. Raises AnnotationError if
         somebody else changed the file since, or it cannot be written; nothing is changed then."""
         if not self.changed:
             return self.before

@@ -84,7 +84,7 @@ def final_marks(
 
 def find_planted_marks(annotations: SessionAnnotations) -> RaterMarks | None:
     """The codes that a simulated participant's words were made from, where no person has given any
-    mark; None where one has, or nobody spoke by a program."""
+    mark; None if one has, or nobody spoke by a program."""
     coded = any(rater.marks and not rater.machine for rater in annotations.raters.values())
     return None if coded else annotations.raters.get(SIMULATED)
 

@@ -88,11 +88,11 @@ class Lines:
     ----------
     lines : in their order, up to the first that is damaged.
     problems : of lines that are not as they were written.
-    torn : what a crash cut off at the end, in words; empty where nothing is.
+    torn : what a crash cut off at the end, in words; empty if nothing is.
     ended : whether the last of them ends with a line's end.
     breaks : tuple of Problem
         Where the chain is broken: every line is as it was written, but not all that was above it.
-    chained_from : the first line that is chained, which covers those above it; 0 where none is.
+    chained_from : the first line that is chained, which covers those above it; 0 if none is.
     """
 
     lines: tuple[Line, ...] = ()
@@ -128,12 +128,12 @@ def encode(line: Line, prev: str = "") -> bytes:
 
 
 def decode(raw: bytes) -> Line:
-    """A line of a file. Raises ValueError, in words, where it is not as it was written."""
+    """A line of a file. Raises ValueError, in words, if it is not as it was written."""
     return _decode_line(raw)[0]
 
 
 def _decode_line(raw: bytes) -> tuple[Line, str]:
-    """A line and what it says of those above it; empty where it is not chained."""
+    """A line and what it says of those above it; empty if it is not chained."""
     if len(raw) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} bytes")
     try:
@@ -271,13 +271,13 @@ Rewritten = tuple[Iterable[Line], tuple[str, Mapping[str, Any]]]
 
 
 def read(path: Path) -> Lines:
-    """The lines of a file; none where it is not there. Raises AnnotationError: it cannot be read,
+    """The lines of a file; none if it is not there. Raises AnnotationError: it cannot be read,
     or a line of it is damaged."""
     return require_whole(parse(content_of(path)), str(path))
 
 
 def content_of(path: Path) -> bytes:
-    """The bytes of a file of lines; none where it is not there. Raises AnnotationError."""
+    """The bytes of a file of lines; none if it is not there. Raises AnnotationError."""
     try:
         return files.content(path, LARGEST) if files.exists(path) else b""
     except OSError as error:
@@ -317,7 +317,7 @@ def lock_file(path: Path) -> Iterator[HeldFile]:
 def rewrite(path: Path, change: Callable[[Sequence[Line]], Rewritten | None]) -> None:
     """Replace a file, which nobody may have open, by some of its lines, and say in a last line that
     this was done. change: gives what is left of the lines, in order, and kind and body of the line
-    that says what was taken out and why; None where nothing is to be taken out. Raises
+    that says what was taken out and why; None if nothing is to be taken out. Raises
     AnnotationsBusy and AnnotationError; the file is as it was then."""
     with lock_file(path) as file:
         if (rewritten := change(file.lines)) is None:
@@ -605,7 +605,7 @@ _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 def record_from(kind: type[Record_], body: Mapping[str, Any]) -> Record_:
-    """The record in a line's body. Raises ValueError where a field is missing or is something
+    """The record in a line's body. Raises ValueError if a field is missing or is something
     else."""
     try:
         adapter = _ADAPTERS.get(kind) or _ADAPTERS.setdefault(kind, TypeAdapter(kind))
@@ -624,7 +624,7 @@ def in_order(t0_ns: int, t1_ns: int) -> None:
 
 
 def text_in(body: Mapping[str, Any], key: str) -> str:
-    """A text in a line's body. Raises ValueError where it is none."""
+    """A text in a line's body. Raises ValueError if it is none."""
     value = body.get(key)
     if not isinstance(value, str):
         raise ValueError(f"its {key} is not text")
@@ -632,7 +632,7 @@ def text_in(body: Mapping[str, Any], key: str) -> str:
 
 
 def switch_in(body: Mapping[str, Any], key: str) -> bool:
-    """What is true or false in a line's body. Raises ValueError where it is neither."""
+    """What is true or false in a line's body. Raises ValueError if it is neither."""
     value = body.get(key)
     if not isinstance(value, bool):
         raise ValueError(f"its {key} is neither true nor false")
@@ -672,14 +672,16 @@ def fold_lines(
         try:
             before(line)
             if line.v != VERSION:
-                raise ValueError(f"a newer labapp wrote it ({line.kind}, version {line.v})")
+                raise ValueError(
+                    f"it was written by a newer version of labapp ({line.kind}, version {line.v})"
+                )
             fold.apply(line)
         except ValueError as error:
             raise AnnotationError(
                 f"{place}, line {line.seq} ({line.kind}) cannot be read: {error}.",
                 safe="It was only read; nothing was changed.",
-                todo="If a newer labapp wrote it, update labapp. If not, restore a copy of the "
-                "file.",
+                todo="If it was written by a newer version of labapp, update labapp. If not, "
+                "restore a copy of the file.",
             ) from error
 
 
@@ -700,7 +702,7 @@ class EditedFile:
     ----------
     path : the file.
     remark : str
-        What a crash had cut off at its end, in words; empty where nothing was.
+        What a crash had cut off at its end, in words; empty if nothing was.
     """
 
     OPENED: ClassVar[str]
@@ -792,7 +794,7 @@ class EditedFile:
             self._redo.clear()
 
     def _inverse(self, kind: str, body: Mapping[str, Any]) -> Sequence[Entry] | None:
-        """The lines that take a line back that is not folded yet; None where nothing before it can
+        """The lines that take a line back that is not folded yet; None if nothing before it can
         be taken back any more; a hook."""
         return None
 
@@ -821,11 +823,11 @@ class EditedFile:
         return self._ledger.problem
 
     def undo(self) -> bool:
-        """Take back what was done last; False where nothing was. Raises AnnotationError."""
+        """Take back what was done last; False if nothing was. Raises AnnotationError."""
         return self._step(self._undo, self._redo, "undo")
 
     def redo(self) -> bool:
-        """Do again what was taken back last; False where nothing was. Raises AnnotationError."""
+        """Do again what was taken back last; False if nothing was. Raises AnnotationError."""
         return self._step(self._redo, self._undo, "redo")
 
     def _step(self, source: list[UndoStep], target: list[UndoStep], why: str) -> bool:
@@ -856,7 +858,7 @@ class EditedFile:
         return lines
 
     def _refuse_locked(self) -> None:
-        """Raises AnnotationError where nothing may be changed any more; a hook."""
+        """Raises AnnotationError if nothing may be changed any more; a hook."""
 
     def _changed(self) -> None:
         """Called behind every change; a hook."""

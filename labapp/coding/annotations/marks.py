@@ -93,7 +93,7 @@ class MarksFold:
                 raise ValueError(f"its round is {line.body.get('round')!r}")
             self.opened = line.body
         elif line.kind not in (TOMBSTONE, IMPORTED):
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def copy(self) -> MarksFold:
         """Another one that holds the same, and goes on by itself."""
@@ -197,7 +197,7 @@ class MarksFile(EditedFile):
         return self._marks.statuses.get(self.round, "draft")
 
     def get(self, mark_id: str) -> Mark | None:
-        """The mark of that id; None where there is none."""
+        """The mark of that id; None if there is none."""
         return self._marks.marks.get(mark_id)
 
     def give(
@@ -266,7 +266,7 @@ class MarksFile(EditedFile):
         return mark, entries, inverse
 
     def remove(self, mark_id: str) -> None:
-        """Take a mark back. Raises AnnotationError where there is none of that id."""
+        """Take a mark back. Raises AnnotationError if there is none of that id."""
         self._do([_removal(mark_id)], [_putting(self._removable(mark_id))])
 
     def _removable(self, mark_id: str) -> Mark:
@@ -340,7 +340,7 @@ class MarksFile(EditedFile):
         self._redo.clear()
 
     def _check_mark(self, mark: Mark) -> Tier:
-        """The tier of a mark. Raises AnnotationError where there can be no such mark."""
+        """The tier of a mark. Raises AnnotationError if there can be no such mark."""
         code = self.codebook.code(mark.code)
         tier = self.codebook.tier(mark.tier)
         why: Message | None = None

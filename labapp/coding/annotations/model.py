@@ -138,7 +138,7 @@ class Mark:
     t0_ns, t1_ns : session time; equal for a point. Of a mark on a unit, those of the unit.
     unit : the id of the unit; None for a free span or point.
     value : on a tier with values.
-    codebook : SHA-256 of the version of the codebook by which it was given.
+    codebook : SHA-256 of the version of the codebook with which it was given.
     blind : what its rater was not shown, see `Blinding`.
     """
 
@@ -198,7 +198,7 @@ class Segmentation:
     by : who froze them, or made them last.
     proposals : changes that wait for the person who froze them, oldest first.
     speakers_by : str
-        Who said that the speakers of the units are right as they are; empty where nobody did.
+        Who said that the speakers of the units are right as they are; empty if nobody did.
     """
 
     units: tuple[Unit, ...] = ()
@@ -216,7 +216,7 @@ class Segmentation:
         return bool(self.speakers_by) or others or made <= {"hand", "simulated"}
 
     def unit(self, unit_id: str) -> Unit | None:
-        """The unit of that id; None where there is none."""
+        """The unit of that id; None if there is none."""
         return next((unit for unit in self.units if unit.id == unit_id), None)
 
 
@@ -254,7 +254,7 @@ class Settlement:
     ----------
     t0_ns, t1_ns : session time of the disagreement: of its unit, or of the spans that differ.
     unit : the id of the unit; None for spans and points.
-    marks : what holds instead; empty where nothing was to be coded.
+    marks : what holds instead; empty if nothing was to be coded.
     """
 
     id: str

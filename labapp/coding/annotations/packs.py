@@ -127,7 +127,7 @@ class PackedSession(NamedTuple):
     Attributes
     ----------
     units : how many are assigned.
-    silent_because : why there is no sound; empty where there is.
+    silent_because : why there is no sound; empty if there is.
     """
 
     name: str
@@ -453,7 +453,7 @@ def session_to_code(path: Path, rater: str) -> Path:
 
 
 def _id_in(path: Path) -> str:
-    """The id of the pack in an archive; empty where it cannot be read."""
+    """The id of the pack in an archive; empty if it cannot be read."""
     try:
         with archives.archive(path) as archive:
             name = next(n for n in archive.namelist() if n.count("/") == 1 and n.endswith(FILE))
@@ -585,7 +585,7 @@ class Received:
     ignored : changes of texts and units in the pack: these are the study's, and are not taken in.
     redacted : int
         Marks whose remark is not taken in: since the pack was made, something there was redacted.
-    remark : what was cut off at the end of the file on its way, in words; empty where nothing was.
+    remark : what was cut off at the end of the file on its way, in words; empty if nothing was.
     """
 
     session: str
@@ -719,7 +719,7 @@ def _pack_of(
 def _refuse_changed(
     place: str, study: Path, session: AnnotatedSession, fold: MarksFold, pack: HandedOut
 ) -> None:
-    """Raises AnnotationError where units or codebook are not those that were handed out."""
+    """Raises AnnotationError if units or codebook are not those that were handed out."""
     units = {unit.id for unit in session.annotations.segmentation.units}
     gone = [m for m in fold.marks.values() if m.unit is not None and m.unit not in units]
     if gone:
@@ -774,7 +774,7 @@ def _merge_returned(
     each: _Returned, before: Sequence[Line], path: Path
 ) -> tuple[tuple[Line, ...], int]:
     """The lines of a rater's file with those that came back, and how many marks of these lost their
-    remarks. Raises AnnotationError where they would change what is locked."""
+    remarks. Raises AnnotationError if they would change what is locked."""
     identity = identity_of(each.session.record, each.session.path).to_json()
     own = [
         line._replace(body={**line.body, **identity}) if line.kind == OPENED else line

@@ -351,7 +351,7 @@ def refuse_open(
     safe: str = "Nothing was deleted yet.",
     todo: str = "Close the coding window, and withdraw the session again.",
 ) -> None:
-    """Raises SessionBusy where a window has annotations of a session open: it would go on writing
+    """Raises SessionBusy if a window has annotations of a session open: it would go on writing
     to what is deleted or written anew.
 
     Parameters

@@ -63,7 +63,7 @@ ROLES = ("primary", "second")
 
 
 def assignments_of_study(study: Path) -> tuple[Assignment, ...]:
-    """All assignments of a study, by its folder; none where nothing was drawn. Raises
+    """All assignments of a study, by its folder; none if nothing was drawn. Raises
     AnnotationError: the file cannot be read, or a line of it is damaged."""
     path = study / ANNOTATIONS / ASSIGNMENTS
     return read_assignments(ledger.read(path).lines, str(path))

@@ -185,7 +185,7 @@ class SettlementsFold:
             text_in(line.body, "by")
             self.opened = line.body
         elif line.kind != TOMBSTONE:
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def ordered(self) -> tuple[Settlement, ...]:
         """In order of time."""
@@ -217,7 +217,7 @@ class SettlementsFile(EditedFile):
 
     def settle(self, disagreement: Disagreement, marks: Sequence[Mark], reason: str) -> Settlement:
         """Say what holds of a disagreement, and why; what was settled of it before is replaced.
-        marks: those of the raters, or others; none where nothing was to be coded. Raises
+        marks: those of the raters, or others; none if nothing was to be coded. Raises
         AnnotationError if there is no reason, or it cannot be written."""
         reason = " ".join(reason.split())
         if not reason:
@@ -250,7 +250,7 @@ class SettlementsFile(EditedFile):
         return replace(settlement, utc=lines[-1].utc)
 
     def remove(self, settlement_id: str) -> None:
-        """Take back what was settled. Raises AnnotationError where there is nothing of that id."""
+        """Take back what was settled. Raises AnnotationError if there is nothing of that id."""
         before = self._settled.settlements.get(settlement_id)
         if before is None:
             raise AnnotationError(Message("settlement_unknown", settlement=repr(settlement_id)))

@@ -80,7 +80,7 @@ class SimulatedSpeech:
 
 
 def read_simulated_speech(events: Iterable[tuple[Event, Payload]]) -> SimulatedSpeech:
-    """The speech in the journal of a session; empty where nobody thought aloud by a program.
+    """The speech in the journal of a session; empty if nobody thought aloud by a program.
 
     Parameters
     ----------

@@ -631,7 +631,7 @@ def identity_of(record: Record, session: Path) -> SessionIdentity:
 def difference(
     stored: Mapping[str, Any], record: Record, sound: Mapping[str, str] | None = None
 ) -> str:
-    """Why a file does not belong to a session, in words; empty where it does. A session that was
+    """Why a file does not belong to a session, in words; empty if it does. A session that was
     continued since is the same: the events it had are there. stored: what the file says of it, see
     `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; where it is left
     out, sound is not compared."""
@@ -650,7 +650,7 @@ def difference(
 def hash_with_cache(path: Path) -> str:
     """SHA-256 of a file, kept in the cache folder for as long as its size and time stay the same.
 
-    Raises OSError where it cannot be read.
+    Raises OSError if it cannot be read.
     """
     status = path.stat()
     known = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}"
@@ -683,7 +683,7 @@ class RaterProgress:
     ----------
     units : how many units they coded.
     uncoded : units of theirs without a code on a tier that is not optional.
-    status, independent : of the round that they are in; of coding that counts, empty where they
+    status, independent : of the round that they are in; of coding that counts, empty if they
         gave none.
     uncoded : units of theirs without a code on a tier that is not optional.
     program : whether these are a simulated participant's own codes, and no person's.
@@ -708,7 +708,7 @@ class SessionProgress:
         Whether somebody said who speaks; where not, all units count as the participant's.
     texts, reviewed : how many units have a text, and one that a person has read against the sound.
     second : whether more than one of them is done with coding that counts, training left out.
-    problem : why nothing is known, in words; empty where it is.
+    problem : why nothing is known, in words; empty if it is.
     """
 
     session: str
@@ -767,7 +767,7 @@ def progress_of(
 
 
 def _independent(rater: RaterMarks) -> str:
-    """The status of a rater's coding that counts; empty where there is none."""
+    """The status of a rater's coding that counts; empty if there is none."""
     given = any(mark.round == "independent" for mark in rater.marks)
     return rater.status_of("independent") if given or rater.round == "independent" else ""
 

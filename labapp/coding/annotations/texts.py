@@ -72,7 +72,7 @@ class TextsFold:
             text_in(line.body, "by")
             self.opened = line.body
         elif line.kind not in (TOMBSTONE, IMPORTED):
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def sort_redactions(self) -> tuple[Redaction, ...]:
         """In order of time."""
@@ -156,7 +156,7 @@ class TextsFile(EditedFile):
             self._append([(RECOGNISED, facts)])
 
     def review(self, unit: str, reviewed: bool = True) -> Text:
-        """Say that a person has read a text against the sound. Raises AnnotationError where the
+        """Say that a person has read a text against the sound. Raises AnnotationError if the
         unit has none."""
         text = self._texts.texts.get(unit)
         if text is None:

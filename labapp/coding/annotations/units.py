@@ -45,7 +45,7 @@ class UnitsFold:
     ----------
     gone : ids of units that are not there any more; none is used again.
     by : who froze them, or worked on them last.
-    speakers_by : who said that the speakers of the units are right; empty where nobody did.
+    speakers_by : who said that the speakers of the units are right; empty if nobody did.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class UnitsFold:
             self.by = self.by if self.frozen else by
             self.opened = line.body
         elif line.kind not in (TOMBSTONE, IMPORTED):
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     def take(self, units: Sequence[Unit], by: str) -> None:
         """Take in units that no file has, frozen where there are any: a simulation's."""
@@ -244,7 +244,7 @@ class UnitsFile(EditedFile):
     def freeze(self) -> None:
         """Let the units be coded; from now on they change by accepted proposals alone.
 
-        Raises AnnotationError where there are none.
+        Raises AnnotationError if there are none.
         """
         if self.frozen:
             return
@@ -314,7 +314,7 @@ class UnitsFile(EditedFile):
         return entries, inverse
 
     def _check(self, removed: Sequence[str], put: Sequence[Unit]) -> None:
-        """Raises AnnotationError where the units could not be so."""
+        """Raises AnnotationError if the units could not be so."""
         for name in removed:
             self._unit(name)
         changed = {unit.id for unit in put}

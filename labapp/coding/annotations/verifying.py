@@ -51,9 +51,9 @@ class AnnotationsReport:
 
     Attributes
     ----------
-    problems : what is not as it was written; empty where all is.
+    problems : what is not as it was written; empty if all is.
     remarks : what is as it was written, and worth knowing.
-    anchor : where the anchor lies, how long it is, and its hash; empty where there is none.
+    anchor : where the anchor lies, how long it is, and its hash; empty if there is none.
     """
 
     checked: list[str] = field(default_factory=list)

@@ -53,17 +53,17 @@ class VideoAlignment:
     Attributes
     ----------
     offset_s : float
-        Session time of the video's beginning, in s; below 0 where it begins before the session.
+        Session time of the video's beginning, in s; below 0 if it begins before the session.
     drift_ppm : how much more session time passes than time of the video, in millionths.
     origin : what set it: `sound`, which is in both, or somebody by `hand`.
     residual_ms, residual_max_ms : median and largest distance of the stretches that were heard in
         both from this line; 0 by hand.
     confidence : share of the stretches that were compared which lie on the line, 0 to 1; 0 by hand.
     stretches : how many were compared.
-    by : who did it; empty where nobody was named.
+    by : who did it; empty if nobody was named.
     tool : by which version of labapp.
     unapplied_offset_s, unapplied_ppm : where the video would lie by its own clock, which seems to
-        go so wrong and which the video is too short to correct; null and 0 where it does not.
+        go so wrong and which the video is too short to correct; null and 0 if it does not.
     """
 
     offset_s: float
@@ -180,7 +180,7 @@ class VideosFold:
             self.videos.pop(video_id, None)
             self.gone.add(video_id)
         elif line.kind != TOMBSTONE:
-            raise ValueError("a newer labapp wrote it")
+            raise ValueError("it was written by a newer version of labapp")
 
     @property
     def next_id(self) -> str:
@@ -193,7 +193,7 @@ class VideosFile(EditedFile):
     """The list of a session's videos, open for work: one window or command at a time."""
 
     def __init__(self, path: Path) -> None:
-        """Raises AnnotationError, and AnnotationsBusy where it is open elsewhere."""
+        """Raises AnnotationError, and AnnotationsBusy if it is open elsewhere."""
         self._videos = VideosFold()
         super().__init__(path, self._videos)
 
@@ -268,7 +268,7 @@ def videos_of(record: Record) -> tuple[PlacedVideo, ...]:
 
 
 def explain_withholding(record: Record, *, sound: bool, redacted: bool) -> str:
-    """Why no video of a session goes into an export, in words; empty where all do.
+    """Why no video of a session goes into an export, in words; empty if all do.
 
     Parameters
     ----------

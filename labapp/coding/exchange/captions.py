@@ -108,7 +108,7 @@ class _Cue:
 
     Attributes
     ----------
-    times : its beginning and end in nanoseconds; None where they cannot be read.
+    times : its beginning and end in nanoseconds; None if they cannot be read.
     name : the line before its times.
     voice : who speaks, where the format has a place for it.
     """
@@ -271,7 +271,7 @@ def _split_name(row: str) -> tuple[str, str]:
 
 
 def _split_voices(text: str, names: Container[str], *, marked: bool) -> Iterator[tuple[str, str]]:
-    """What each voice says in a cue, without any marking; a voice is empty where nobody is named.
+    """What each voice says in a cue, without any marking; a voice is empty if nobody is named.
     names: see `_names`."""
     if (match := _SPOKEN.match(text)) and model.speaker_named(match[1]):
         yield match[1], _plain(text[match.end() :], marked=marked)

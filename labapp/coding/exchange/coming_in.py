@@ -240,7 +240,7 @@ def _freeze(
     *,
     made: bool,
 ) -> bool:
-    """Whether units are frozen so that codes can be given. Raises ExchangeError where they cannot
+    """Whether units are frozen so that codes can be given. Raises ExchangeError if they cannot
     be."""
     own = annotations.raters.get(rater)
     if own is not None and own.status_of(round_) == "locked":
@@ -594,7 +594,7 @@ class MarksIn:
         return replace(mark, memo=memo)
 
     def _explain_refusal(self, mark: Mark) -> Message | None:
-        """Why there can be no such mark by the codebook; None where there can."""
+        """Why there can be no such mark by the codebook; None if there can."""
         tier, code = self._given.codebook.tier(mark.tier), self._given.codebook.code(mark.code)
         if tier is None or code is None:
             return Message("mark_code_none")

@@ -457,6 +457,6 @@ def _whole(text: str) -> int:
 
 
 def _own(annotation_id: str, letter: str) -> str | None:
-    """The id of a mark or unit in an annotation's; None where another tool gave it."""
+    """The id of a mark or unit in an annotation's; None if another tool gave it."""
     own = annotation_id.removeprefix(letter)
     return own if own != annotation_id and _ID.fullmatch(own) else None

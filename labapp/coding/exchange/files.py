@@ -77,7 +77,7 @@ def register_new_files(sessions: Sequence[Path]) -> Iterator[None]:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raises ExchangeError where a file is there already, UsageError where it would lie in a
+    """Raises ExchangeError if a file is there already, UsageError if it would lie in a
     session's folder."""
     refuse_inside(path)
     if path.exists() or path.is_symlink():

@@ -45,7 +45,7 @@ class FileClock:
     ----------
     name : of the sound file; empty for session time.
     t0_ns, t1_ns : session time that it covers; what begins in it is on its sheet.
-    fit : of the sound file; None where its time is session time.
+    fit : of the sound file; None if its time is session time.
     """
 
     name: str

@@ -172,7 +172,7 @@ def find_unused_names(arrivals: Iterable[Arrival], translation: Translation) -> 
 
 def map_row(tier: str, to_tier: str | None = None) -> str:
     """The line of a map that says what a tier is; words of the participant, unless it is said, and
-    nothing where it holds single sounds."""
+    nothing if it holds single sounds."""
     cell = '"{}"'.format(tier.replace('"', '""')) if set(tier) & set(',"') else tier
     if to_tier is None:
         to_tier = "" if model.are_sounds(tier) else f"{model.SPEECH}participant"
@@ -205,7 +205,7 @@ def _plain(name: str) -> str:
 
 
 def _voice(utterance: Utterance) -> str:
-    """What a map calls who speaks: empty where the file does not say it."""
+    """What a map calls who speaks: empty if the file does not say it."""
     if utterance.voice is None:
         return model.SPEECH + utterance.speaker
     return _plain(utterance.voice)
@@ -302,7 +302,7 @@ def clock_of(
 
 
 def choose_codebook(study: Path, wanted: str) -> Codebook | None:
-    """The codebook that codes are given by; None where a study has none. Raises AnnotationError: it
+    """The codebook that codes are given by; None if a study has none. Raises AnnotationError: it
     cannot be read, or there are several and none is named."""
     books = {book.id: book for book in codebooks.codebooks_of(study)}
     if not books and not wanted:

@@ -37,7 +37,7 @@ class Media:
 
     Attributes
     ----------
-    path : where it lies; None where it is not linked.
+    path : where it lies; None if it is not linked.
     rate : frames a second, as the file states it.
     """
 
@@ -53,13 +53,13 @@ class Utterance:
 
     Attributes
     ----------
-    id : of the unit; None where the file does not say it.
+    id : of the unit; None if the file does not say it.
     t0_ns, t1_ns : time of the file.
-    text : empty where nobody wrote it.
+    text : empty if nobody wrote it.
     words : in the time of the file, where they are known.
     place : of what was read: where it is in the file, such as `line 3`.
-    voice : of what was read: the speaker's name in the file where it is none of ours, empty where
-        the file does not say who speaks; None where `speaker` is known.
+    voice : of what was read: the speaker's name in the file where it is none of ours, empty if
+        the file does not say who speaks; None if `speaker` is known.
     """
 
     id: str | None
@@ -78,7 +78,7 @@ class Annotation:
 
     Attributes
     ----------
-    id : of the mark; None where the file does not say it.
+    id : of the mark; None if the file does not say it.
     tier, code : as the file names them: ids of the codebook on the way out.
     t0_ns, t1_ns : time of the file; equal for a point.
     unit : the id of the unit that it is on; None for a span of its own, and where the file does not
@@ -140,7 +140,7 @@ class Stamp:
 
     @classmethod
     def from_json(cls, text: str) -> Stamp | None:
-        """The stamp in a text; None where it is none, or was changed."""
+        """The stamp in a text; None if it is none, or was changed."""
         try:
             fields = json_value(text)
             single = [fields[name] for name in ("session", "rater", "sound")]
@@ -189,8 +189,8 @@ class Sheet:
 
     Attributes
     ----------
-    facts : of the participant: the condition and such; empty where the rater is blind.
-    media : the sound; None where times are session times.
+    facts : of the participant: the condition and such; empty if the rater is blind.
+    media : the sound; None if times are session times.
     length_ns : from the file's beginning to its end.
     stamp : by which it is known when it comes back.
     begun_utc : when the sound, or the session, began, in ISO 8601.
@@ -242,9 +242,9 @@ class Arrival:
 
     Attributes
     ----------
-    media : the name of the sound file that it says it is on; empty where it names none.
+    media : the name of the sound file that it says it is on; empty if it names none.
     lost : what could not be brought over, each in words.
-    length_ns : of the sound, or session, that it says it is on; None where it does not say.
+    length_ns : of the sound, or session, that it says it is on; None if it does not say.
     memos : whether it has a place for remarks on codes: where it has none, none was taken away.
     codes : its codebook, where it has one; of a file with several arrivals the first one has it.
     coded : tiers that hold codes and not words, as the file says.
@@ -286,13 +286,13 @@ class Format:
     ----------
     name : as `--to` takes it.
     title : which tools read it.
-    read : see `Read`; None where files of it are not brought in.
+    read : see `Read`; None if files of it are not brought in.
     many : whether one file takes the sheets of several sound files.
     precision_ns : times are rounded to this.
     links : whether a file of it says where the sound lies.
     holds_sound : whether the sound lies in it.
     read_file : callable or None
-        Reads a file where it lies, for one that holds sound; None where its content is read.
+        Reads a file where it lies, for one that holds sound; None if its content is read.
     """
 
     name: str

@@ -458,7 +458,7 @@ class UnitsIn:
                 self._remove_missing(known, times)
 
     def unit_at(self, t0_ns: int, t1_ns: int) -> str | None:
-        """The id of the unit at a stretch of the file's time, in the file or here; None where there
+        """The id of the unit at a stretch of the file's time, in the file or here; None if there
         is none."""
         if len(self._begins) != len(self._stretches):
             self._stretches.sort(key=lambda pair: pair[0].t0_ns)

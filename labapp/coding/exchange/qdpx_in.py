@@ -98,7 +98,7 @@ class Noted:
 
     @classmethod
     def of(cls, told: Any) -> Noted | None:
-        """As a note has it; None where it is none."""
+        """As a note has it; None if it is none."""
         if not isinstance(told, dict) or not isinstance(told.get("sha256"), str):
             return None
         rows = told.get("units")
@@ -309,7 +309,7 @@ class SoundIn:
     # --- the words beside -------------------------------------------------------------------------
 
     def _standing(self, text: str, noted: Noted | None) -> list[_Spoken] | None:
-        """Where the words of units stand in the text beside; None where nothing says it."""
+        """Where the words of units stand in the text beside; None if nothing says it."""
         stamp = self._stamp
         plain = text.replace("\r\n", "\n")
         if stamp is None or noted is None or checksum(plain) != noted.sha256:
@@ -480,7 +480,7 @@ class _Archive:
         return self._content(known[0])
 
     def text(self, path: str) -> str | None:
-        """A text within the project, by what the project calls it; None where there is none."""
+        """A text within the project, by what the project calls it; None if there is none."""
         if not path.startswith(INTERNAL):
             return None
         name = path.removeprefix(INTERNAL).lstrip("/").casefold()
@@ -568,7 +568,7 @@ class _Reader:
             self._codes[code.guid] = own or tier_and_code(code, names)
 
     def _text(self, element: ET.Element) -> str | None:
-        """The plain text of a source, transcript or note; None where it is not in the project."""
+        """The plain text of a source, transcript or note; None if it is not in the project."""
         content = element.findtext(tag("PlainTextContent"))
         text = content or self._archive.text(element.get("plainTextPath", ""))
         if text is not None and self._atlas:

@@ -200,7 +200,7 @@ def normalise_guid(text: str | None) -> str:
 
 
 def tier_and_code(code: FileCode, names: Mapping[str, int]) -> tuple[str, str, int | None]:
-    """What a code of another tool is: its tier is what is on top of it, empty where nothing is.
+    """What a code of another tool is: its tier is what is on top of it, empty if nothing is.
     names: how many codes have each; one that is there twice is taken with what it is below."""
     label, value = read_label(code.name)
     within = code.above[1:]

@@ -56,7 +56,7 @@ class OpenEngine:
     Attributes
     ----------
     hear : see `Hear`.
-    languages : those that the model knows; None where it does not say so.
+    languages : those that the model knows; None if it does not say so.
     versions : of the libraries.
     """
 
@@ -221,7 +221,7 @@ def _format_error(error: Exception) -> str:
 
 
 def read_request(stream: IO[bytes]) -> tuple[dict[str, Any], NDArray[np.int16]] | None:
-    """The next request and its sound; None where none comes any more."""
+    """The next request and its sound; None if none comes any more."""
     header = stream.read(HEADER.size)
     if len(header) < HEADER.size:
         return None

@@ -59,7 +59,7 @@ class Engine:
 
     @property
     def version(self) -> str:
-        """Of the library; empty where it is not there."""
+        """Of the library; empty if it is not there."""
         try:
             return version(self.package)
         except PackageNotFoundError:
@@ -185,7 +185,7 @@ class SpeechTools:
 
     @property
     def missing(self) -> Engine | None:
-        """The engine to install; None where what is there suffices."""
+        """The engine to install; None if what is there suffices."""
         if self.usable or (self.engines and not self.models):
             return None
         return self.models[0].engine if self.models else ENGINES[SMALLEST]
@@ -223,7 +223,7 @@ def knows_english_alone(path: Path) -> bool:
 
 
 def _engine_of(path: Path) -> EngineName:
-    """Raises TranscriptionError where no engine reads what lies there."""
+    """Raises TranscriptionError if no engine reads what lies there."""
     if files.is_folder(path):
         return _engine_of_folder(path)
     if not files.is_file(path):
@@ -270,7 +270,7 @@ def _engine_of_folder(path: Path) -> EngineName:
 
 
 def _kind_of(folder: Path) -> EngineName | None:
-    """Which engine's files lie in a folder; None where none's do."""
+    """Which engine's files lie in a folder; None if none's do."""
     if files.is_file(folder / "model.bin") and files.is_file(folder / "config.json"):
         return "whisper"
     if files.is_file(folder / "am" / "final.mdl") or files.is_file(folder / "final.mdl"):

@@ -250,7 +250,7 @@ class _SharedTexts:
 
 
 def check_consent(record: Record) -> None:
-    """Raises NoConsent where the participant did not agree that what was said is written down."""
+    """Raises NoConsent if the participant did not agree that what was said is written down."""
     if not record.may("transcript"):
         raise NoConsent(
             f"The participant of {record.name} did not agree to a transcript.",
@@ -451,7 +451,7 @@ _WORD_REPEATS = 4
 
 
 def doubts_of(words: Sequence[Word], voiced: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
-    """Why a text may be invented; empty where nothing says so.
+    """Why a text may be invented; empty if nothing says so.
 
     Parameters
     ----------
@@ -519,7 +519,7 @@ class Recogniser:
     ----------
     versions : str
         Of the engine's libraries.
-    languages : those that the model knows, as codes such as `de`; None where it does not say so.
+    languages : those that the model knows, as codes such as `de`; None if it does not say so.
 
     Raises
     ------
@@ -555,7 +555,7 @@ class Recogniser:
         self.languages: list[str] | None = opened["languages"]
 
     def check_language(self, language: str) -> None:
-        """Raises TranscriptionError where the model does not know a language."""
+        """Raises TranscriptionError if the model does not know a language."""
         if self.languages is None or language in self.languages:
             return
         if len(self.languages) > 1:

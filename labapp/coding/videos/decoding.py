@@ -95,7 +95,7 @@ def is_installed() -> bool:
 
 
 def require() -> None:
-    """Raises VideoError where the extra is not installed."""
+    """Raises VideoError if the extra is not installed."""
     if not is_installed():
         raise VideoError(
             "Videos cannot be read here: the package av (PyAV) is not installed.",
@@ -104,7 +104,7 @@ def require() -> None:
 
 
 def format_of(head: bytes) -> tuple[str, str]:
-    """FFmpeg's name of the kind of a file, and the ending of its name; empty where it is no video
+    """FFmpeg's name of the kind of a file, and the ending of its name; empty if it is no video
     that is known. head: its first bytes, some 256 or more."""
     if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"):
         return "mov", ".mov" if head[8:10] == b"qt" else ".mp4"
@@ -187,7 +187,7 @@ class OpenedVideo:
 
         room: width and height into which it is made to fit, in pixels; it is not made larger.
         stop: asked between two pictures whether this one is not wanted any more; then, or where
-        there is none, it gives None. Raises VideoError where the file cannot be read there.
+        there is none, it gives None. Raises VideoError if the file cannot be read there.
         """
         with self._report_errors():
             if not self._is_near(t_s):
@@ -422,7 +422,7 @@ class ShownPicture:
     Attributes
     ----------
     begins_ns, ends_ns : session time from which and up to which the picture is the right one.
-    picture : None where it cannot be had.
+    picture : None if it cannot be had.
     problem : why it cannot.
     """
 

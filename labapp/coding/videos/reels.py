@@ -243,7 +243,7 @@ def _refuse_nothing(
 class _Source:
     """What is cut from: the sound and the videos of a session.
 
-    Raises LabappError where its participant does not allow it.
+    Raises LabappError if its participant does not allow it.
     """
 
     def __init__(self, folder: Path, stack: ExitStack, *, film: bool) -> None:

@@ -193,7 +193,7 @@ def remove_video(session: Path, video_id: str, *, by: str = "") -> None:
 
 
 def check_consent(record: Record) -> None:
-    """Raises VideoError where the participant did not agree to a video."""
+    """Raises VideoError if the participant did not agree to a video."""
     if has_video_consent(record):
         return
     asked = USE in record.outline.agreed
@@ -601,7 +601,7 @@ class SoundMatch:
     Attributes
     ----------
     offset_s : session time of its beginning, in s.
-    drift_ppm : how much more session time passes than time of the video, in millionths; 0 where the
+    drift_ppm : how much more session time passes than time of the video, in millionths; 0 if the
         video is too short to tell.
     residual_ms, residual_max_ms : median and largest distance of the stretches from the line.
     confidence : share of the stretches that lie on the line.
@@ -696,7 +696,7 @@ def align(video: Features, session: Features) -> SoundMatch | WrongClock | None:
 
     Returns
     -------
-    A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None where
+    A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None if
     no place is clearly better than all others.
     """
     if video.present.sum() * HOP_S < LEAST_SOUND_S or not session.present.any():
@@ -776,7 +776,7 @@ def _fine(
 
 def _voice(sound: Features, first: int, length: int) -> float:
     """How much the loudness of a stretch changes, in units of what is usual in its recording; 0
-    where a good part of it has no sound."""
+    if a good part of it has no sound."""
     part = slice(max(0, first), max(0, first + length))
     if sound.present[part].sum() < _HEARD * length:
         return 0.0

@@ -77,7 +77,7 @@ class OwnClass(Strict):
     Attributes
     ----------
     id : its name in tables. `name`: what people are told.
-    concepts : by id the concepts that make it, on or off, all together; none where nobody knows.
+    concepts : by id the concepts that make it, on or off, all together; none if nobody knows.
     """
 
     id: Id
@@ -375,8 +375,8 @@ class Accuracy(Part):
 
     Attributes
     ----------
-    task : of classes; none where no class is learned.
-    concepts : of concepts, all together; none where codes are of no known concept.
+    task : of classes; none if no class is learned.
+    concepts : of concepts, all together; none if codes are of no known concept.
     each : of every concept, by name.
     """
 

@@ -80,7 +80,7 @@ class PicturePool:
     beliefs : float64, shape (n, k), rounded as the manifest has them.
     concepts : what is true, int64 0 or 1, shape (n, k). `labels`: int64, shape (n,).
     words : of each concept. `classes`: as the manifest has them.
-    picture : of a row, its name in the set, and the file; none where it is drawn when needed.
+    picture : of a row, its name in the set, and the file; none if it is drawn when needed.
     allowed : whether a row may be chosen, shape (n,). `rule`: which may, in words.
     source : where the pictures are from. `invented`: whether the names of the classes are.
     classes_are : what texts call them.

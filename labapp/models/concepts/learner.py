@@ -184,25 +184,25 @@ class ConceptLearner(ABC):
         that the released code measures."""
 
     def maps(self, x: Tensor) -> Tensor | None:
-        """The maps that codes sum up, shape (n, k, height, width); None where there are none."""
+        """The maps that codes sum up, shape (n, k, height, width); None if there are none."""
         return None
 
     def beliefs(self, x: Tensor) -> Tensor | None:
-        """How probable each concept is, shape (n, k); None where codes are of no known concept."""
+        """How probable each concept is, shape (n, k); None if codes are of no known concept."""
         return None
 
     def task_logits(self, x: Tensor) -> Tensor | None:
-        """A logit for each class, shape (n, classes); None where no class is learned."""
+        """A logit for each class, shape (n, classes); None if no class is learned."""
         return None
 
     def predict_from(self, codes: Tensor) -> Tensor | None:
-        """The same from codes; None where there is no predictor."""
+        """The same from codes; None if there is no predictor."""
         return None
 
     def values(self, training_codes: Float64) -> Float64 | None:
         """What a code becomes when its concept is set off and on, float64, shape (k, 2).
 
-        training_codes : codes of the rows that were learned from, shape (n, k). None where no
+        training_codes : codes of the rows that were learned from, shape (n, k). None if no
         concept can be set.
         """
         return None
@@ -403,7 +403,7 @@ class ConceptModel:
     Attributes
     ----------
     values : what a code becomes when its concept is set off and on, float64, shape (k, 2); None
-        where no concept can be set.
+        if no concept can be set.
     card : of its package; None while it is measured.
     """
 
@@ -438,19 +438,19 @@ class ConceptModel:
         return codes
 
     def maps(self, rows: ConceptRows) -> Float64 | None:
-        """The maps that codes sum up, float64 (n, k, height, width); None where there are none."""
+        """The maps that codes sum up, float64 (n, k, height, width); None if there are none."""
         return self._over(rows, self._learner.maps)
 
     def beliefs(self, rows: ConceptRows) -> Float64 | None:
-        """How probable each concept is, float64 (n, k); None where no concept is known."""
+        """How probable each concept is, float64 (n, k); None if no concept is known."""
         return self._over(rows, self._learner.beliefs)
 
     def task_logits(self, rows: ConceptRows) -> Float64 | None:
-        """A logit for each class, float64, shape (n, classes); None where no class is learned."""
+        """A logit for each class, float64, shape (n, classes); None if no class is learned."""
         return self._over(rows, self._learner.task_logits)
 
     def predict_from(self, codes: Float64) -> Float64 | None:
-        """The same from codes of shape (n, k) or (n, k, d); None where there is no predictor."""
+        """The same from codes of shape (n, k) or (n, k, d); None if there is no predictor."""
         values = codes.astype(np.float32)
         return _in_chunks(
             len(codes), lambda rows: self._learner.predict_from(torch.from_numpy(values[rows]))
@@ -482,7 +482,7 @@ class ConceptModel:
 
 
 def _in_chunks(count: int, compute: Callable[[Int64], Tensor | None]) -> Float64 | None:
-    """What is computed of so many rows, some at a time; None where that is nothing."""
+    """What is computed of so many rows, some at a time; None if that is nothing."""
     parts = []
     with torch.inference_mode():
         for chosen in chunks(count, ROWS):

@@ -143,7 +143,7 @@ def codes(folder: Path, card: Card) -> dict[str, Float32]:
 
 
 def curves(folder: Path, card: Card) -> dict[str, Float32]:
-    """The arrays of intervention.npz; none where there is no such file. Raises ModelError."""
+    """The arrays of intervention.npz; none if there is no such file. Raises ModelError."""
     if card.intervention_sha256 is None:
         return {}
     return files.read_arrays(folder / INTERVENTION, card.intervention_sha256)

@@ -229,7 +229,7 @@ DIGITS = 4
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
     """See `card.ConceptCard`. `codes`: the arrays of codes.npz; `curves`: those of
-    intervention.npz, none where no concept can be set."""
+    intervention.npz, none if no concept can be set."""
 
     test: Accuracy
     validation: Accuracy | None
@@ -240,7 +240,7 @@ class Measured:
 
 def measure(model: ConceptModel, data: ConceptData, training_codes: Float64 | None) -> Measured:
     """Measure a model on the test rows of its task. training_codes: of the rows that it learned
-    from, shape (n, k) or (n, k, d); None where these are not at hand."""
+    from, shape (n, k) or (n, k, d); None if these are not at hand."""
     rows = data.split.test
     names = data.split.concept_names
     codes = model.codes(rows)

@@ -456,7 +456,7 @@ def birds(
     occlusion: float = OCCLUSION,
 ) -> Birds:
     """A data set with these numbers of pictures of each species in its parts. Raises ValueError
-    where a part would be empty or the seed is negative."""
+    if a part would be empty or the seed is negative."""
     counts = part_sizes(train, validation, test, seed=seed, of="species")
 
     def part(name: PartName) -> BirdRows:

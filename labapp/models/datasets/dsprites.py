@@ -176,12 +176,12 @@ class FactorGrid:
 
     def indices(self, rows: Int64) -> Int64:
         """Numbers of the factors' values, from 0, int64, shape (n, 5), of the rows, shape (n,).
-        Raises ValueError where there is no such row."""
+        Raises ValueError if there is no such row."""
         return np.stack(np.unravel_index(rows, self.sizes), axis=1).astype(np.int64)
 
     def factors(self, rows: Int64) -> Float64:
         """Factor values of the rows, shape (n,), in the units of `LIMITS`: float64, shape (n, 5).
-        Raises ValueError where there is no such row."""
+        Raises ValueError if there is no such row."""
         low, high = np.array(LIMITS, dtype=np.float64).T
         steps = self.indices(rows) / (np.array(self.sizes, dtype=np.float64) - 1.0)
         return np.asarray(low + (high - low) * steps, dtype=np.float64)

@@ -600,7 +600,7 @@ def faces(
     noise: float = NOISE,
     cue: float = CUE,
 ) -> Faces:
-    """A data set with these numbers of pictures of each class in its parts. Raises ValueError where
+    """A data set with these numbers of pictures of each class in its parts. Raises ValueError if
     a part would be empty or the seed is negative."""
     counts = part_sizes(train, validation, test, seed=seed, of="class")
 

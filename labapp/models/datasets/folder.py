@@ -156,7 +156,8 @@ def files_of(folder: Path, names: Sequence[str] | None) -> Mapping[str, list[Pat
         )
     if len(wanted) < 2:
         raise DatasetError(
-            f"{folder} has {len(wanted)} folder(s) of pictures, but a classifier needs two.",
+            f"{folder} has {len(wanted)} folder(s) of pictures, but a classifier needs "
+            "at least two.",
             todo="Make a folder for each class and put its pictures into it.",
         )
     return {name: _pictures(there[name]) for name in wanted}

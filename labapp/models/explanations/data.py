@@ -299,13 +299,13 @@ class ExplanationMethod:
     ----------
     name : what `method: {name: ...}` in a recipe says.
     settings : type or None
-        What a recipe says besides; derived from `MethodSettings`. None where nothing is learned.
+        What a recipe says besides; derived from `MethodSettings`. None if nothing is learned.
     birds : bool
         Whether it learns birds, with their species, genera and marks; else pictures of any classes.
     approach : where its network is and how that learns: a module as
         `labapp.models.explanations.classifier`
-        describes it; empty where nothing is learned.
-    checks : what the card says of it, as `module:Class`, derived from `MethodChecks`; empty where
+        describes it; empty if nothing is learned.
+    checks : what the card says of it, as `module:Class`, derived from `MethodChecks`; empty if
         nothing is learned.
     sets : the stimulus sets that are built with it, as `module:OBJECT` of several
         `labapp.models.explanations.building.sets.Spec`; empty for none.
@@ -378,7 +378,7 @@ _ALL = (
 
 
 def _problem(method: ExplanationMethod, others: Sequence[ExplanationMethod]) -> str:
-    """Why a method cannot be used; empty where it can."""
+    """Why a method cannot be used; empty if it can."""
     if bool(method.scores) != bool(method.label):
         return "a method that scores pixels has scores and a label; other methods have neither"
     if method.settings is None:
@@ -437,7 +437,7 @@ def score_pixels(
     method: str, classifier: Classifier, pictures: UInt8, classes: Int64
 ) -> NDArray[np.float32]:
     """What a method gives the pixels of pictures, see `ExplanationMethod.scores`. Raises ModelError
-    where it cannot explain the classifier, or gives what are no scores."""
+    if it cannot explain the classifier, or gives what are no scores."""
     scores = np.asarray(load(METHODS[method].scores)(classifier, pictures, classes))
     shape = (len(pictures), *pictures.shape[-2:])
     if scores.shape != shape or scores.dtype.kind not in "fiu" or not np.isfinite(scores).all():

@@ -67,7 +67,7 @@ def refuse_another(stimulus_set: StimulusSet) -> None:
 
 
 def _model_of(stimulus_set: StimulusSet) -> Path | None:
-    """The package of the set's model; None where it names none, or one that is not installed."""
+    """The package of the set's model; None if it names none, or one that is not installed."""
     name = stimulus_set.manifest.method.classifier
     return package.find(name) if name is not None and name in package.list_packages() else None
 
@@ -123,7 +123,7 @@ def _load_cached(folder: Path, written: tuple[int, ...]) -> tuple[ClassifierCard
 
 
 def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
-    """Raises StimuliError where the set is not about this model as it is."""
+    """Raises StimuliError if the set is not about this model as it is."""
     manifest = stimulus_set.manifest
     if manifest.method.sha256 not in (None, card.weights_sha256):
         raise StimuliError(

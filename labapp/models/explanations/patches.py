@@ -112,7 +112,7 @@ def nearest_patches(
     latents: Iterable[Tensor], labels: Tensor, prototypes: Tensor, allowed: Tensor
 ) -> Patches:
     """The nearest patch for each prototype among pictures of allowed classes. Raises ValueError
-    where no picture is of a class allowed to some prototype.
+    if no picture is of a class allowed to some prototype.
 
     latents : maps in batches, each (b, D, h, w), in the order of the rows.
     labels : (n,), the class of each row.

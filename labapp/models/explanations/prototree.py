@@ -115,8 +115,8 @@ class ProtoTree(PrototypeNetwork):
         telling = (self.leaf_distributions().amax(1) > threshold) & self.telling.bool()
         if telling.sum() < 2:
             raise ModelError(
-                f"Of {len(telling)} leaves, {int(telling.sum())} predict a class with more than "
-                f"{threshold}: no tree remains after pruning.",
+                f"Of {len(telling)} leaves, {int(telling.sum())} predict a class with a "
+                f"probability above {threshold}: no tree remains after pruning.",
                 safe="Nothing was pruned.",
                 todo="Let the tree grow longer, or lower `threshold` in the recipe.",
             )
@@ -277,11 +277,11 @@ def prune(tree: DecisionTree, distributions: NDArray[np.floating], threshold: fl
     """Remove every subtree none of whose leaves says a class with more than `threshold`.
 
     What remains of a node that loses one child takes the node's place. After Nauta et al. 2021,
-    section 3.4. `distributions`: (leaves, classes). Raises ValueError where nothing would remain.
+    section 3.4. `distributions`: (leaves, classes). Raises ValueError if nothing would remain.
     """
     telling = distributions.max(1) > threshold
     if not telling.any():
-        raise ValueError(f"no leaf predicts a class with more than {threshold}")
+        raise ValueError(f"no leaf predicts a class with a probability above {threshold}")
 
     def find_replacement(node: int) -> int:
         """What stands in the place of a node, -1 if nothing does."""
@@ -741,7 +741,7 @@ LAST = 2
 @dataclass(frozen=True, slots=True)
 class DecisionKey:
     """Of a complete tree: `candidates` (inner,) asked at each inner node, and the distance below
-    which it divides, `thresholds` (inner,), NaN where nothing is asked; `counts` (leaves, classes)
+    which it divides, `thresholds` (inner,), NaN if nothing is asked; `counts` (leaves, classes)
     of pictures that end at a leaf; `telling` (leaves,), false where no way leads."""
 
     candidates: Int64

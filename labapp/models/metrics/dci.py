@@ -53,7 +53,7 @@ over all rows (columns that do not vary: 0), of which these are some."""
 def gradient_boosting(inputs: Float64, target: Float64, seed: int) -> FittedRegressor:
     """scikit-learn's defaults: 100 trees of depth 3, learning rate 0.1, squared error.
 
-    Importance is the impurity that splits on the input removed, adding up to 1; all 0 where no
+    Importance is the impurity that splits on the input removed, adding up to 1; all 0 if no
     tree found a split.
     """
     model = GradientBoostingRegressor(random_state=seed).fit(inputs, target)
@@ -101,7 +101,7 @@ def lasso(inputs: Float64, target: Float64, seed: int) -> FittedRegressor:
 
 
 def standardise(table: Float64) -> Float64:
-    """Columns with mean 0 and SD 1; 0 where a column does not vary.
+    """Columns with mean 0 and SD 1; 0 if a column does not vary.
 
     In exact arithmetic trees, and R^2, are the same without. scikit-learn's trees, however, work in
     float32, take inputs less than 1e-7 apart as equal and a target whose variance is below 2e-16 as
@@ -115,7 +115,7 @@ def standardise(table: Float64) -> Float64:
 
 
 def r2(target: Float64, predicted: Float64) -> float:
-    """The share of the target's variance that is predicted; NaN where the target does not vary."""
+    """The share of the target's variance that is predicted; NaN if the target does not vary."""
     if target.min() == target.max():
         return float("nan")
     spread = np.square(target - target.mean()).sum()
@@ -177,7 +177,7 @@ def dci(
         disentanglement : the score again: mean of `per_code`, weighted by the codes' shares of P.
         completeness : plain mean of `per_factor`.
         informativeness_train, informativeness_test : mean R^2 over the factors, on training and
-            test rows; at most 1, below 0 where a guess at the mean would be better. Factors that
+            test rows; at most 1, below 0 if a guess at the mean would be better. Factors that
             do not vary among those rows are left out. (Eastwood and Williams state a factor's
             normalised root mean squared error, sqrt(1 - R^2), where lower is better.)
         informativeness : the same as informativeness_test.
@@ -185,7 +185,7 @@ def dci(
             importance; 1 for any other where there is only one factor, for nothing is mixed.
         per_factor : each factor's 1 - entropy of its column, base C, with the same two rules.
         importance : P, (C, K).
-        r2_train, r2_test : R^2 of each factor (K,); NaN where it does not vary among those rows.
+        r2_train, r2_test : R^2 of each factor (K,); NaN if it does not vary among those rows.
     As published: disentanglement is the weighted mean of `per_factor`, completeness the weighted
     mean of `per_code`, each row of `importance` says what a code was predicted from, and the R^2
     are those of the codes (C,).
@@ -258,7 +258,7 @@ def concentration(importance: Float64) -> Float64:
 
 def disentanglement(importance: Float64) -> float:
     """Mean concentration of the rows of an importance matrix, weighted by their sums (paper 002,
-    equation 3); 0 where all importance is 0."""
+    equation 3); 0 if all importance is 0."""
     weights = importance.sum(axis=1)
     total = float(weights.sum())
     return float(concentration(importance) @ weights) / total if total > 0 else 0.0

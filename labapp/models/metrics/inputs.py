@@ -59,7 +59,7 @@ def join_vectors(
     codes: ArrayLike, factors: ArrayLike, train: tuple[ArrayLike, ArrayLike] | None
 ) -> tuple[Float64, Float64, int]:
     """As `check_vectors`, with the rows of `train` in front, codes and factors of other rows to
-    learn from; and how many rows these are, 0 where there are none. Raises MetricError: as
+    learn from; and how many rows these are, 0 if there are none. Raises MetricError: as
     `check_vectors`, also of `train`; or other columns to learn from than to score."""
     c, f = check_vectors(codes, factors)
     if train is None:

@@ -62,7 +62,7 @@ def ctl(
     as_published: bool = False,
 ) -> Score:
     """Concepts-task leakage, lower is better: by how much more of the label each code tells than
-    the concept that it stands for, as a share of the label's entropy; 0 where none does.
+    the concept that it stands for, as a share of the label's entropy; 0 if none does.
 
     Returns a Score with the parts `per_factor` (K,), the leakage of each code, whose mean is the
     score; and `codes_on_task` and `concepts_on_task` (K,), shares of the label's entropy. Raises
@@ -110,7 +110,7 @@ def icl(
     as_published: bool = False,
 ) -> Score:
     """Interconcept leakage, lower is better: by how much more two codes tell of each other than the
-    concepts they stand for, as a share of their entropies; 0 where no pair does.
+    concepts they stand for, as a share of their entropies; 0 if no pair does.
 
     A measurement has no entropy. By "neighbours", as in the released code, what a code tells of
     itself stands for it, which is the logarithm of the number of rows, less about 0.9, whatever the
@@ -207,7 +207,7 @@ def _estimator(name: Estimator, neighbours: int, rows: int, seed: int) -> Shared
 
 
 def _between(columns: list[Column], shared: Shared) -> Float64:
-    """Mutual information of pairs over the root of their entropies' product, (K, K); 0 where that
+    """Mutual information of pairs over the root of their entropies' product, (K, K); 0 if that
     is 0."""
     count = len(columns)
     mutual = np.zeros((count, count))

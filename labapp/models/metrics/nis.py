@@ -156,7 +156,7 @@ def nicher(codes: Float64, labels: NDArray[np.int64]) -> Float64:
 
 
 def _unit(columns: Float64) -> Float64:
-    """Columns less their mean, of length 1; 0 where a column does not vary."""
+    """Columns less their mean, of length 1; 0 if a column does not vary."""
     low, high = columns.min(axis=0), columns.max(axis=0)
     # First to 0 to 1, because squares of tiny differences underflow.
     scaled = (columns - low) / np.where(low < high, high - low, 1.0)

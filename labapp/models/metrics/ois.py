@@ -112,8 +112,8 @@ def predictability(
     check_size(codes)
     if maps and math.isqrt(codes.shape[2]) ** 2 != codes.shape[2]:
         raise MetricError(
-            f"The networks cannot learn, because a code has {codes.shape[2]} numbers, which do "
-            "not make a square map.",
+            f"The networks cannot learn, because a code has {codes.shape[2]} numbers, which "
+            "cannot form a square map.",
             todo="Leave maps out, or give square maps row by row.",
         )
     values = torch.from_numpy(codes.transpose(1, 0, 2).astype(np.float32, order="C"))

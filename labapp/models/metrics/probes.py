@@ -348,7 +348,7 @@ class _Reading:
 
     `logits`: of both, float64 (tests, m); `labels`, int64 (tests,); `chance`, the share of the most
     frequent of them; `classes`, how many labels there are, in all rows; `rows`, how many there are,
-    those to learn from apart; `learnt`, how many these are, 0 where rows were divided.
+    those to learn from apart; `learnt`, how many these are, 0 if rows were divided.
     """
 
     def __init__(

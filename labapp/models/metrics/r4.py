@@ -43,7 +43,7 @@ def r4(
 
     r is R^2 on held-out rows of gradient boosting (scikit-learn's defaults) that predicts one
     column from one other: the mean over random divisions into 75 % training and 25 % test rows,
-    and 0 where that is negative. So the score asks for a code and a factor that are each a function
+    and 0 if that is negative. So the score asks for a code and a factor that are each a function
     of the other, of whatever shape. A code that mixes factors scores low, for no single factor
     predicts it; further codes, copies or others, cannot lower the score, and since the best of
     noisy values is taken, they raise it a little.

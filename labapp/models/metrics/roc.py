@@ -13,7 +13,7 @@ from labapp.models.datasets.split import Float64, Int64
 def roc_auc(scores: Float64, positive: NDArray[np.bool_]) -> Float64:
     """The share of pairs of a positive and a negative row in which the positive one scores higher,
     an equal score counting half (Mann and Whitney, 1947): the area under the ROC curve. Returns
-    float64, shape (...), 0 to 1. NaN where the rows are all positive or all negative: there is no
+    float64, shape (...), 0 to 1. NaN if the rows are all positive or all negative: there is no
     curve.
 
     scores : shape (..., n).
@@ -37,7 +37,7 @@ def class_auc(logits: Float64, labels: Int64) -> Float64:
     labels : int64, shape (n,), the class of each row.
 
     With more than two classes, the plain mean of the areas of each class against all others (paper
-    001, 3.1). NaN where a class has no row.
+    001, 3.1). NaN if a class has no row.
     """
     if logits.shape[-1] == 1:
         return roc_auc(logits[..., 0], labels == 1)

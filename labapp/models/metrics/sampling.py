@@ -285,7 +285,7 @@ def betavae(
     any order, sign and unit of the codes, up to rounding; other monotone maps may change it.
 
     Returns a Score with the parts `accuracy_train` (on the points learnt from), `accuracy_test`
-    (the score), `per_factor` (K,), the accuracy among the test points of each factor (NaN where
+    (the score), `per_factor` (K,), the accuracy among the test points of each factor (NaN if
     none was drawn), and `mean_difference` (C, K), the mean of the points of each factor, in the
     codes' units (NaN likewise). With one factor there is nothing to confuse: 1. Raises MetricError:
     see `sampling.instance_source`; a number or a seed outside its range; as published, a code whose
@@ -420,7 +420,7 @@ def factorvae(
     that the order of codes can matter; sign and unit do not at a threshold of 0, up to rounding.
 
     Returns a Score with the parts `accuracy_train` (of the votes themselves), `accuracy_test` (the
-    score), `per_factor` (K,), the accuracy among the test points of each factor (NaN where none was
+    score), `per_factor` (K,), the accuracy among the test points of each factor (NaN if none was
     drawn), `votes` (C, K), `sd` (C,), and `active` (C,), 1 or 0. With no active code, all
     accuracies are 0. Raises MetricError: see `sampling.instance_source` and `sampling.RowSampler`;
     a number or a seed outside its range.
@@ -493,7 +493,7 @@ def factorvae(
 
 
 def _sd(codes: Float64) -> Float64:
-    """Of each code (C,), over n - 1; exactly 0 where it takes one value only."""
+    """Of each code (C,), over n - 1; exactly 0 if it takes one value only."""
     low, high = codes.min(axis=0), codes.max(axis=0)
     width = np.where(low < high, high - low, 1.0)
     # Measured from 0 to 1, because the squares of tiny numbers underflow.

@@ -133,7 +133,7 @@ def _accuracy(code: Float64, label: Int64, train: Int64, test: Int64, chance: fl
 
 
 def _squared_correlations(codes: Float64, factors: Float64, rows: Int64) -> Float64:
-    """Over these rows, shape (C, K); 0 where a column does not vary."""
+    """Over these rows, shape (C, K); 0 if a column does not vary."""
     c, f = (
         z_scores(codes[rows], np.arange(len(rows))),
         z_scores(factors[rows], np.arange(len(rows))),
@@ -178,10 +178,10 @@ def explicitness(
     Score with the parts
         per_factor : each factor's mean area over its classes, (K,). A class without a row in the
             scored half has no curve and is left out; of a class without one in the other half
-            nothing was learnt, and its area is 0.5. NaN where the factor does not vary in the
+            nothing was learnt, and its area is 0.5. NaN if the factor does not vary in the
             scored half; such factors are left out of the score.
         per_factor_train : the same on the half learnt from.
-        train : mean of `per_factor_train`, NaN left out; NaN where no factor varies there.
+        train : mean of `per_factor_train`, NaN left out; NaN if no factor varies there.
 
     Raises
     ------

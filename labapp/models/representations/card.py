@@ -287,7 +287,7 @@ class ModelCard(Part):
         return self
 
     def _check_imported(self) -> None:
-        """Raises ValueError where shape, display and what computes it do not fit each other."""
+        """Raises ValueError if shape, display and what computes it do not fit each other."""
         shape = self.shape
         axes = {"series": 1, "image": 2, "binary_image": 2, "colour": 3}[self.display]
         if self.backend != (needed := IMPORTED[self.architecture]):
@@ -366,7 +366,7 @@ def find_card(model: str) -> ModelCard | None:
 
 
 def hash_installed_card(model: str) -> str:
-    """The hash of the card of the installed model with this id; empty where none is installed.
+    """The hash of the card of the installed model with this id; empty if none is installed.
     Sessions record it of each of their models."""
     folder = _folder(model)
     return "" if folder is None else sha256(files.content(folder / CARD)).hexdigest()
@@ -393,7 +393,7 @@ def dataset_of(model: str) -> str:
 
 
 def find_published_name(model: str, paper: str) -> str:
-    """How a paper calls the model that this one is or stands for, as its card says; empty where it
+    """How a paper calls the model that this one is or stands for, as its card says; empty if it
     says none, and of a model that is not installed here."""
     card = find_card(model)
     if card is None or card.published is None or card.published.paper != paper:

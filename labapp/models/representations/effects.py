@@ -39,7 +39,7 @@ dials."""
 class DialEffect:
     """What one dial changes, on average over held-out instances.
 
-    distance : mean of the study's distance d between the two pictures, 0-1; None where the card
+    distance : mean of the study's distance d between the two pictures, 0-1; None if the card
         names none.
     change : mean of the sum over pixels (points of a series) of absolute differences.
     squares : mean of the sum over pixels of squared differences.

@@ -254,7 +254,7 @@ def evaluate(
     Returns
     -------
     model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
-    with mean and sampled error (None where there is no posterior) and, where they apply, nll,
+    with mean and sampled error (None if there is no posterior) and, where they apply, nll,
     disentanglement and code_agreement as cards give them; published; "effects" of the dials
     (see `effects.DialEffect`; on no card); "agrees": whether computed and card differ by no more
     than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).

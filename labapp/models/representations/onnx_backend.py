@@ -34,7 +34,7 @@ _FRESH = "Get a fresh copy of the model package, or import the model again (laba
 
 
 def choose_device(configured: str | None) -> str:
-    """The processor, unless CUDA is asked for. Raises DeviceMissing where ONNX Runtime has none."""
+    """The processor, unless CUDA is asked for. Raises DeviceMissing if ONNX Runtime has none."""
     if configured != "cuda":
         return "cpu"
     import onnxruntime

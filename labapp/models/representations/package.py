@@ -180,7 +180,7 @@ def files_of(model: str) -> list[Path]:
 
 def files_sha256(model: str) -> str:
     """SHA-256 over the files of a package, their places and contents. A file is read again only
-    when it was written since. Empty where a file cannot be read: loading the model says why."""
+    when it was written since. Empty if a file cannot be read: loading the model says why."""
     total = hashlib.sha256()
     try:
         for path in files_of(model):
@@ -234,7 +234,7 @@ def load_package(
 
 
 def refuse_other_id(folder: Path, card_id: str, path_or_id: str | Path) -> None:
-    """Raises ModelError where a package was asked for by another id than the one on its card."""
+    """Raises ModelError if a package was asked for by another id than the one on its card."""
     by_id = isinstance(path_or_id, str) and re.fullmatch(ID_PATTERN, path_or_id)
     if by_id and card_id != path_or_id:
         raise ModelError(

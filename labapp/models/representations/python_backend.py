@@ -197,7 +197,7 @@ _LOADED_FROM: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
 
 def call(code: Code) -> Any:
     """What the name stands for: a torch module, or a function of latents. What takes nothing is
-    called, and gives one of these. Raises ModelError, also where the package's files were written
+    called, and gives one of these. Raises ModelError, also if the package's files were written
     since this program loaded it: Python would go on with what they were."""
     module, _, name = code.function.partition(":")
     try:

@@ -168,7 +168,7 @@ def read_document(path: Path, kind: str, model: type[Document]) -> Document:
 
 
 def keys(path: Path) -> set[str]:
-    """The keys of the document in `path`, right or wrong; none where it cannot be read."""
+    """The keys of the document in `path`, right or wrong; none if it cannot be read."""
     try:
         value = parse_yaml(path, files.content(path, LARGEST), ModelError).value
     except (OSError, LabappError):
@@ -333,7 +333,7 @@ Objective = Annotated[Ae | Gt | Vae | TcVae | SsTcVae | InfoGan, Field(discrimin
 
 
 def classes_of(objective: Objective) -> int:
-    """Width of the one-hot in front of z: 0 where there is none."""
+    """Width of the one-hot in front of z: 0 if there is none."""
     return objective.classes if isinstance(objective, SsTcVae | InfoGan) else 0
 
 
@@ -635,7 +635,7 @@ SHOWN_ROUNDED = frozenset({"mnist"})
 
 
 class InTasks(NamedTuple):
-    """What tasks follow of a model. task: None where neither its card nor the table says it; chart:
+    """What tasks follow of a model. task: None if neither its card nor the table says it; chart:
     of a series whose chart is not the published one."""
 
     display: Display

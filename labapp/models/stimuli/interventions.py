@@ -63,7 +63,7 @@ def counts(concepts: int) -> tuple[int, int]:
 
 
 def row_of(state: Sequence[int], rows: int) -> int:
-    """Where a state stands in a table of so many rows. Raises ValueError where it has only single
+    """Where a state stands in a table of so many rows. Raises ValueError if it has only single
     changes, and the state has several."""
     if rows == 3 ** len(state):
         return place(state)
@@ -94,7 +94,7 @@ def class_by_card(rules: Sequence[Mapping[int, bool]], on: Sequence[bool]) -> in
 def change_type(
     answers: Answers, rules: Sequence[Mapping[int, bool]], beliefs: Sequence[float], change: State
 ) -> ChangeType | None:
-    """What a change from the state as the model has it does. None where the rule card does not
+    """What a change from the state as the model has it does. None if the rule card does not
     give the model's first answer, or makes no class of what is then set and believed.
 
     Parameters
@@ -173,7 +173,7 @@ def item_type(
 
 
 def first_overlap(rules: Sequence[Mapping[int, bool]]) -> tuple[int, int] | None:
-    """The first two classes that one state of the concepts makes both, None where there are none.
+    """The first two classes that one state of the concepts makes both, None if there are none.
     Returns the places of both among the classes. `rules`: of each class, by number of the concept
     whether it must be on or off."""
     for (i, first), (j, second) in combinations(enumerate(rules), 2):

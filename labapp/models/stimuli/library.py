@@ -51,7 +51,7 @@ class StimulusSet:
 
     def identity_of(self, ref: str) -> str:
         """What a picture of the set shows (`labapp.models.stimuli.pictures.identity_of`), read
-        once. Raises StimuliError where it is missing."""
+        once. Raises StimuliError if it is missing."""
         key = ("identity", ref)
         if key not in self.memory:
             self.memory[key] = pictures.identity_of(self.folder, ref)
@@ -81,7 +81,7 @@ def set_folders() -> tuple[Path, ...]:
 def find(reference: str | Path) -> Path:
     """The folder of a set, by its id or by its path.
 
-    An id never means a folder of that name in the current folder. Raises StimuliError where there
+    An id never means a folder of that name in the current folder. Raises StimuliError if there
     is none, and where an id names a shipped set and one of the user's own: which of them a study
     shows must not depend on an order of folders.
     """
@@ -129,7 +129,7 @@ def load(reference: str | Path) -> StimulusSet:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file of a set as it is. Raises StimuliError where it cannot be read or is too large."""
+    """A file of a set as it is. Raises StimuliError if it cannot be read or is too large."""
     try:
         return files.content(path, LARGEST)
     except OSError as error:
@@ -139,7 +139,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def as_text(content: bytes, path: Path) -> str:
-    """A file's text. Raises StimuliError with the line where it is not UTF-8."""
+    """A file's text. Raises StimuliError with the line if it is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -237,7 +237,7 @@ def refusal(what: str, faults: list[str]) -> StimuliError:
 
 
 def refuse_shipped(set_id: str) -> None:
-    """Raises StimuliError where a shipped set has this id: studies that name it show that one, and
+    """Raises StimuliError if a shipped set has this id: studies that name it show that one, and
     not one of the user's own folder."""
     if (shipped_folder() / set_id).exists():
         raise StimuliError(
@@ -248,7 +248,7 @@ def refuse_shipped(set_id: str) -> None:
 
 
 def refuse_existing(folder: Path) -> None:
-    """Raises StimuliError where there is something at a place to write."""
+    """Raises StimuliError if there is something at a place to write."""
     if folder.exists():
         raise StimuliError(
             f"{folder} already exists, and nothing is overwritten.",

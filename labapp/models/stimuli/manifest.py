@@ -256,7 +256,7 @@ class MaskedOutput(Strict):
 
 
 def _in_language(translations: Mapping[str, W], language: str) -> W | None:
-    """Words in a language, also where they are for all its regions; None where there are none."""
+    """Words in a language, also where they are for all its regions; None if there are none."""
     return translations.get(language) or translations.get(language.partition("-")[0])
 
 
@@ -366,7 +366,7 @@ class Photo(Strict):
         for `path` the steps from the root.
     final : the last two decisions of a path, where they are left to the participant.
     first_wrong : the first step after which the true class can no longer be reached, from 1; none
-        where there is none.
+        if there is none.
     logits : one an option, before any softmax.
     strengths : how much each heatmap shows, as someone who follows the heatmaps would read them
         (GradCAM: its peak; BagNet: its sum).
@@ -377,7 +377,7 @@ class Photo(Strict):
     beliefs : of an `interventions` set, how sure the model is of each concept, from 0 (off) to 1
         (on).
     concepts : whether each concept is there in truth.
-    item : what corrections do to it; none where they do nothing that the types name.
+    item : what corrections do to it; none if they do nothing that the types name.
     natural : whether it was drawn from all photos, whatever the model makes of it; the others were
         chosen by their type.
     """

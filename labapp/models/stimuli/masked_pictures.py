@@ -75,7 +75,7 @@ class MaskedRef:
 
     @classmethod
     def of(cls, ref: str) -> MaskedRef:
-        """Back from its name. Raises ValueError where it is none."""
+        """Back from its name. Raises ValueError if it is none."""
         parts = ref.removeprefix(PREFIX).split(":")
         if not is_masked(ref) or len(parts) != 6:
             raise ValueError(f"{ref!r} is not the name of a masked picture")
@@ -94,7 +94,7 @@ def is_masked(ref: str) -> bool:
 
 def sizes(smallest: float = 5, largest: float = 60, count: int = 10) -> tuple[float, ...]:
     """Percentages of pixels shown: `count` values spaced logarithmically, rounded down to whole
-    percents as published (paper 004, 3.4). Raises ValueError where two would be the same.
+    percents as published (paper 004, 3.4). Raises ValueError if two would be the same.
 
     >>> sizes()
     (5.0, 6.0, 8.0, 11.0, 15.0, 19.0, 26.0, 34.0, 45.0, 60.0)
@@ -339,7 +339,7 @@ def png(stimulus_set: StimulusSet, ref: MaskedRef) -> bytes:
 
 def file_stamps(stimulus_set: StimulusSet, photo: Photo, method: str) -> tuple[object, ...]:
     """What changes when the files of a masked photo are written again, or are others of the same
-    names. Raises StimuliError where one is missing."""
+    names. Raises StimuliError if one is missing."""
     folder = stimulus_set.folder
     whole = () if pictures.is_bird(photo.photo) else pictures.file_stamp(folder, photo.photo)
     scores = pictures.file_stamp(folder, photo.scores[method], score_files.SCORES)
@@ -347,7 +347,7 @@ def file_stamps(stimulus_set: StimulusSet, photo: Photo, method: str) -> tuple[o
 
 
 def photo_of(manifest: Manifest, name: str) -> Photo:
-    """A photo of a set, a worked example too. Raises StimuliError where there is none."""
+    """A photo of a set, a worked example too. Raises StimuliError if there is none."""
     examples = (manifest.correct_example, manifest.incorrect_example)
     for photo in (*manifest.photos, *examples):
         if photo is not None and photo.id == name:

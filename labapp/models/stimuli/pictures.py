@@ -49,7 +49,7 @@ def bird_ref(seed: int, part: str, species: int, number: int) -> str:
 
 
 def bird_of(ref: str) -> Bird:
-    """What a painted picture is made of. Raises StimuliError where there is no such bird."""
+    """What a painted picture is made of. Raises StimuliError if there is no such bird."""
     from labapp.models.datasets.birds import bird
     from labapp.models.datasets.split import PARTS
 

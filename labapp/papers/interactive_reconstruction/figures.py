@@ -85,7 +85,7 @@ def by_kind(results: Sequence[GroupResults]) -> Mapping[str, ReportFigure]:
 
 
 def draw(kind: str, results: Sequence[GroupResults]) -> ReportFigure | None:
-    """One figure of one study and task; None where there are no values for it. kind: BOXES, PAIRS,
+    """One figure of one study and task; None if there are no values for it. kind: BOXES, PAIRS,
     CHANGES, DIMENSIONS or RATINGS."""
     if not results:
         return None
@@ -257,7 +257,7 @@ def _many(blocks: Sequence[PanelBlock]) -> bool:
 
 
 def stars_told(pairs: Sequence[Statistic]) -> str:
-    """Which p the stars are of; that there are none, where that is so; empty without tests."""
+    """Which p the stars are of; that there are none, if that is so; empty without tests."""
     tests = list(dict.fromkeys(pair.test for pair in pairs if pair.p is not None))
     if not tests:
         return "No two models could be tested against each other." if pairs else ""
@@ -279,7 +279,7 @@ _STAGE = ["participant", "model", "session", "stage"]
 
 
 def change(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure | None:
-    """A panel a metric, in it the mean change with its standard error by model; None where stages
+    """A panel a metric, in it the mean change with its standard error by model; None if stages
     are too short. blocks: of one study and task."""
     shown = []
     for block in blocks:
@@ -381,7 +381,7 @@ def changes(group: StudyGroup, metric: Metric) -> pd.DataFrame:
 
 
 def _level(metric: Metric, half: pd.DataFrame) -> pd.Series[float]:
-    """Of some questions of each stage; NaN where none of them has a value."""
+    """Of some questions of each stage; NaN if none of them has a value."""
     values = half.groupby(_STAGE)["value"]
     if metric.column.startswith("error_auc"):  # a sum over the stage: a missing one adds nothing
         return values.sum(min_count=1) / values.size()
@@ -389,7 +389,7 @@ def _level(metric: Metric, half: pd.DataFrame) -> pd.Series[float]:
 
 
 def _values(group: StudyGroup, metric: Metric) -> pd.Series[float] | None:
-    """The metric of each question; None where it has none."""
+    """The metric of each question; None if it has none."""
     trials = group.trials
     match metric.column:
         case "completion_rate":
@@ -451,7 +451,7 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
 
 
 def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFigure | None:
-    """A row of panels a group, a panel a model, in it a dot a dial; None where no question was
+    """A row of panels a group, a panel a model, in it a dot a dial; None if no question was
     answered."""
     shown = []
     for group in groups:

@@ -75,7 +75,7 @@ class StudyGroup:
     that tests are paired; else each participant met one. first_only: so many met another one too,
     and count with their first.
     values: one row a participant and model; columns participant, session, model, stage, one column
-    a metric in the metric's unit (NaN where missing).
+    a metric in the metric's unit (NaN if missing).
     trials: the questions of these stages that count, as in the table of trials. simulated: so many
     of the participants are programs. follows: the study declares the paper's analysis, so that its
     tests are made; else values are told and drawn alone. repeats: the study of the paper that is
@@ -149,7 +149,7 @@ class Compared:
         return tuple(test for test in made if test.p is not None)
 
     def pair(self, text: str, other: str) -> Statistic | None:
-        """The test of two models, whichever stands first; None where none was made."""
+        """The test of two models, whichever stands first; None if none was made."""
         pairs = (row for row in self.pairs if {row.model, row.compared_with} == {text, other})
         return next(pairs, None)
 
@@ -328,7 +328,7 @@ def recruitment(study: str) -> tuple[Printed, ...]:
 _Like = tuple[str, str, str]
 """Study, task and data set."""
 _Cell = tuple[_Like, str, str, str, str]
-"""Of these a quantity, a measure, and the models, empty where it is of none."""
+"""Of these a quantity, a measure, and the models, empty if it is of none."""
 
 
 def _like(group: StudyGroup) -> _Like:
@@ -397,7 +397,7 @@ def _each_source(rows: Sequence[Printed]) -> Iterator[Printed]:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """mse: sum of squared errors an instance of held-out data, of sampled encodings where there is
-    a posterior; dci, mig: disentanglement, DCI as the paper's code computes it. None where a card
+    a posterior; dci, mig: disentanglement, DCI as the paper's code computes it. None if a card
     has none."""
 
     mse: float | None = None
@@ -430,7 +430,7 @@ def shown_name(model: str) -> str:
 
 
 def not_published(model: str) -> str:
-    """Why a model that stands for one of the paper's is not that one, by its card; empty where
+    """Why a model that stands for one of the paper's is not that one, by its card; empty if
     nothing says so: it was trained as the paper's were, is one of them, imported, or stands for
     none."""
     card = find_card(model)
@@ -581,7 +581,7 @@ def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.D
 
 
 def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """The stages with a column a score that a questionnaire gave them; NaN where none did."""
+    """The stages with a column a score that a questionnaire gave them; NaN if none did."""
     named = [metric.column for metric in SCORE_METRICS]
     asked = scores[scores["about"].notna()][[*_WHO, "about", "instrument", "score", "value"]]
     asked = asked.rename(columns={"about": "stage"})
@@ -690,7 +690,7 @@ def correct_tests(compared: Compared, n_tests: int) -> Compared:
 
 
 def matrix_of(group: StudyGroup, metric: Metric) -> Matrix:
-    """Values of shape (participants with a value, models); NaN where there is none."""
+    """Values of shape (participants with a value, models); NaN if there is none."""
     wide = group.values.pivot_table(
         index="participant", columns="model", values=metric.column, dropna=False
     ).reindex(columns=list(group.models))

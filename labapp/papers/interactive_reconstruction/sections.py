@@ -464,7 +464,7 @@ def plain(p: float) -> str:
 
 
 def statistic(outcome: Statistic) -> str:
-    """F(2, 28) = 32.3; empty where there is none."""
+    """F(2, 28) = 32.3; empty if there is none."""
     if outcome.statistic is None:
         return ""
     letter = next(
@@ -510,7 +510,7 @@ class Drawings:
     anchor: str
 
     def of(self, kind: str, above: str = "") -> Iterator[Html]:
-        """Nothing where there is no figure. above: the heading that stands above."""
+        """Nothing if there is no figure. above: the heading that stands above."""
         if (plate := self.plates.get(kind)) is not None:
             if plate.label != above:
                 yield heading(4, plate.label)

@@ -202,7 +202,7 @@ _PACTL_TIMEOUT_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SoundSource:
-    """A source of the sound server. rate in Hz, 0 where unknown; monitor: it is what a loudspeaker
+    """A source of the sound server. rate in Hz, 0 if unknown; monitor: it is what a loudspeaker
     plays, and no microphone."""
 
     index: int
@@ -222,7 +222,7 @@ class SourceOutput:
 
 
 def pactl(*arguments: str) -> Any:
-    """The JSON answer of `pactl`, or None where there is no (answering) server or no pactl."""
+    """The JSON answer of `pactl`, or None if there is no (answering) server or no pactl."""
     if shutil.which("pactl") is None:
         return None
     try:
@@ -241,19 +241,19 @@ def pactl(*arguments: str) -> Any:
 
 
 def list_sources() -> list[SoundSource] | None:
-    """Every source of the sound server; None where no server answers."""
+    """Every source of the sound server; None if no server answers."""
     answer = pactl("list", "sources")
     return None if answer is None else [_source(entry) for entry in answer]
 
 
 def microphones() -> list[SoundSource] | None:
-    """The sources that are microphones; None where no server answers."""
+    """The sources that are microphones; None if no server answers."""
     known = list_sources()
     return None if known is None else [source for source in known if not source.monitor]
 
 
 def default_source() -> SoundSource | None:
-    """The source that a new stream records from; None where no server answers."""
+    """The source that a new stream records from; None if no server answers."""
     info = pactl("info")
     if not isinstance(info, dict):
         return None
@@ -262,7 +262,7 @@ def default_source() -> SoundSource | None:
 
 
 def recordings_of(pid: int) -> list[SourceOutput] | None:
-    """Recording streams of a process, oldest first; None where no server answers."""
+    """Recording streams of a process, oldest first; None if no server answers."""
     answer = pactl("list", "source-outputs")
     if answer is None:
         return None

@@ -77,7 +77,7 @@ class Report(NamedTuple):
     perf_ns : `time.perf_counter_ns` when it did.
     latency_s : how much later the first frame of it is heard, as the host says.
     frame : number of that frame, of all that the device took since it was opened.
-    first, samples : the samples sent that it is: the number of the first, and how many; none where
+    first, samples : the samples sent that it is: the number of the first, and how many; none if
         the device was given silence. `first` is then the number after the last sample it took.
     """
 
@@ -379,7 +379,7 @@ class Player:
         self._opener: threading.Thread | None = None
         self._closed = False
         self.problem = ""
-        """Why nothing is heard, as a sentence; empty where sound is, or is being opened."""
+        """Why nothing is heard, as a sentence; empty if sound is, or is being opened."""
         self._target = float(source.begin_ns)
         self._playing = False
         self.speed = 1.0
@@ -642,7 +642,7 @@ class Player:
                 self._lose(output, Message("speaker_lost"))
 
     def _take_over(self, output: ProcessOutput) -> bool:
-        """From the machine's clock to the loudspeaker, where the playhead is now. False where the
+        """From the machine's clock to the loudspeaker, where the playhead is now. False if the
         player was closed meanwhile."""
         with self._lock:
             if self._closed:

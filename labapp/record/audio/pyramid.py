@@ -179,7 +179,7 @@ def _sizes(frames: int) -> list[int]:
 
 
 def _read_cached_pyramid(path: Path, frames: int) -> Pyramid | None:
-    """The cached pyramid of a file of so many frames; None where there is none."""
+    """The cached pyramid of a file of so many frames; None if there is none."""
     body = recorded_sound.get(path, _LARGEST)
     at = len(_MAGIC) + _HEAD.size
     sizes = _sizes(frames)

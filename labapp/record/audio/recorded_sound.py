@@ -79,7 +79,7 @@ class WavForm:
 
     Attributes
     ----------
-    rate : frames a second; 0 where the header never reached the disk.
+    rate : frames a second; 0 if the header never reached the disk.
     first_byte : of the samples.
     frames : as the length of the file says: the header of a killed run is a second old.
     """
@@ -139,7 +139,7 @@ class WavSamples:
             return _read(self._file, place, size) if self._close.alive else b""
 
     def stat(self) -> os.stat_result:
-        """Of the open file. Raises OSError where it was closed."""
+        """Of the open file. Raises OSError if it was closed."""
         with self._lock:
             if not self._close.alive:
                 raise _no_sound("it is closed")
@@ -163,7 +163,7 @@ def _own(stream: IO[bytes]) -> int:
 
 
 def _read(descriptor: int, place: int, size: int) -> bytes:
-    """Bytes of a file at a place; fewer where it ends there, none where it cannot be read."""
+    """Bytes of a file at a place; fewer where it ends there, none if it cannot be read."""
     try:
         if hasattr(os, "pread"):
             return os.pread(descriptor, size, place)
@@ -267,7 +267,7 @@ class RecordedSound:
     rate : int
         Frames a second of what is read: the highest of any file.
     problems : tuple of Message
-        What is wrong with the files, for people; empty where nothing is.
+        What is wrong with the files, for people; empty if nothing is.
     """
 
     def __init__(
@@ -493,7 +493,7 @@ class PlacedFile:
         return self.frames if self.stopped_at is None else self.stopped_at
 
     def fit(self) -> ClockFit:
-        """Where its frames lie in time. Raises RecordError where nothing says it."""
+        """Where its frames lie in time. Raises RecordError if nothing says it."""
         if self.known_fit is not None:
             return self.known_fit
         if not LOWEST_RATE <= self.rate <= HIGHEST_RATE:
@@ -527,7 +527,7 @@ def place_files(payloads: Iterable[Payload]) -> list[PlacedFile]:
 
 
 def encode_files(placed: Iterable[PlacedFile]) -> bytes | None:
-    """Files as bytes, with their fits in place of the anchors; None where one of them has none."""
+    """Files as bytes, with their fits in place of the anchors; None if one of them has none."""
     entries = []
     for file in placed:
         if file.known_fit is None:
@@ -570,7 +570,7 @@ def place(kind: str, name: str) -> Path:
 
 
 def get(path: Path, largest: int) -> bytes | None:
-    """What was put there; None where that is nothing, damaged or of more than `largest` bytes."""
+    """What was put there; None if that is nothing, damaged or of more than `largest` bytes."""
     try:
         content = files.content(path, largest + _DIGEST)
     except OSError:

@@ -267,12 +267,12 @@ class Recorder:
         self._watcher.unfollow()
         self._stream = None
         self._next_try = time.monotonic() + RETRY_S
-        if not self._problem:
+        known, self._problem = self._problem, Message("microphone_lost", reason=reason)
+        self._level = self._snapshot()  # before it is told, for those who look then
+        if not known:
             self._track.emit(
                 AudioDeviceLost(self.device.label, str(reason), encode_message(reason))
             )
-        self._problem = Message("microphone_lost", reason=reason)
-        self._level = self._snapshot()
         stream.close()
         self._track.take(stream.take())
         self._track.end_stream()
@@ -295,7 +295,7 @@ class Recorder:
 
     def _fits(self, stream: ProcessInput) -> bool:
         """Whether the stream can be recorded: into the file there is, or where its rate is another
-        into a new one. False where that cannot be made; it is tried again."""
+        into a new one. False if that cannot be made; it is tried again."""
         before = self._track
         if stream.rate == before.rate:
             return True

@@ -79,7 +79,8 @@ class NoteCorrected(Payload):
 class BlindingSet(Payload):
     """Whether the console hides from the moderator which representation is on the screen. Stored
     when a session is opened. Later, blind can only change from true to false, when the moderator is
-    unblinded. A journal without one was recorded by an older labapp, or without a console.
+    unblinded. A journal without one was recorded by an older version of labapp, or without a
+    console.
 
     Attributes
     ----------

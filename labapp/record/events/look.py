@@ -150,7 +150,7 @@ class Look:
         return Look(self.window, self.page) if payload.begins else self
 
     def toward(self, other: Look) -> Payload | None:
-        """The event that comes first on the way to another look; None where nothing differs."""
+        """The event that comes first on the way to another look; None if nothing differs."""
         if other.window is not None and other.window != self.window:
             return other.window
         if (other.page, other.reminded) != (self.page, self.reminded):

@@ -326,14 +326,14 @@ class Payload:
         return fields
 
     def moved_dial(self) -> tuple[int, float] | None:
-        """Which dial the participant moved with it, from 0, and where it stands now; None where it
+        """Which dial the participant moved with it, from 0, and where it stands now; None if it
         is no movement of a dial. A dial is whatever a task has several of to be set, such as
         switches. So replays, coding and streams know movements of any task."""
         return None
 
     def misfit(self, part: Mapping[str, Any]) -> str:
         """Why there can be no such event in a part of the plan, such as a dial that it lacks; empty
-        where there can. part: its row in the plan."""
+        if there can. part: its row in the plan."""
         return ""
 
 
@@ -481,7 +481,7 @@ def registered_kinds() -> dict[str, type[Payload]]:
 
 
 def find_kind(name: str) -> type[Payload] | None:
-    """A kind of event by its name; None where neither labapp nor an installed package has it."""
+    """A kind of event by its name; None if neither labapp nor an installed package has it."""
     _load_all()
     if name not in _KINDS:
         discovery.plugins(discovery.TASK_GROUP)  # whose import registers their kinds
@@ -652,7 +652,7 @@ def hints(cls: type[Payload]) -> dict[str, Any]:
 
 
 def problem(cls: type[Payload], fields: Mapping[str, Any]) -> str:
-    """What is wrong with the first field whose value its kind cannot hold, in words; empty where
+    """What is wrong with the first field whose value its kind cannot hold, in words; empty if
     all can be held. fields: by name, as they are stored."""
     for name, hint in hints(cls).items():
         try:
@@ -719,7 +719,7 @@ def type_text(hint: Any) -> str:
 
 
 def remarks(hint: Any) -> str:
-    """Unit, bounds and privacy of a field, for people; empty where it has none of them."""
+    """Unit, bounds and privacy of a field, for people; empty if it has none of them."""
     facts = {}
     if isinstance(hint, Meta):
         facts = {"from": hint.ge, "to": hint.le, **(hint.extra or {})}

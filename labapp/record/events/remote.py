@@ -95,7 +95,8 @@ class RemoteClock(Payload):
     Attributes
     ----------
     member : the number of the person at that computer.
-    error_ns : the largest error of session times read there: half of the shortest round trip.
+    error_ns : the largest error of session times read there: half of the shortest round trip, and
+        the possible drift between the clocks since then.
     """
 
     member: Number
@@ -150,7 +151,7 @@ class Afar:
         self._from = self._to = 0
 
     def apply(self, event: Event, payload: Payload | None) -> None:
-        """Take in the next event. payload: None where it is of none of the kinds here."""
+        """Take in the next event. payload: None if it is of none of the kinds here."""
         match payload:
             case RemoteJoined():
                 self._roles[payload.member] = payload.role
@@ -159,7 +160,7 @@ class Afar:
                 self._from, self._to = event.seq, event.seq + payload.events
 
     def asked(self, event: Event) -> RemoteAsked | None:
-        """The request that an event follows from; None where that was made at the session's own
+        """The request that an event follows from; None if that was made at the session's own
         computer, or by nobody."""
         return self._asked if self._from < event.seq <= self._to else None
 

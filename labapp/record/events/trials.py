@@ -126,7 +126,7 @@ class DialTurned(Payload):
 
 
 def no_dial(part: Mapping[str, Any], dimension: int) -> str:
-    """Why a part has no dial of a number, from 0; empty where it has."""
+    """Why a part has no dial of a number, from 0; empty if it has."""
     count = len(part.get("dimensions", ()))
     if 0 <= dimension < count:
         return ""
@@ -134,7 +134,7 @@ def no_dial(part: Mapping[str, Any], dimension: int) -> str:
 
 
 def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:
-    """Why a part has no such dial state; empty where it can. z: one number a dial."""
+    """Why a part has no such dial state; empty if it can. z: one number a dial."""
     count = len(part.get("dimensions", ()))
     return "" if len(z) == count else f"it has a state with {len(z)} sliders, not {count}"
 
@@ -255,7 +255,7 @@ class SoundState:
     def ask(
         self, action: SoundAction, working_ns: int, seconds: float, plays: int | None = None
     ) -> tuple[int, float] | None:
-        """Which play it is then, and where in it; None where that cannot be. seconds: how long it
+        """Which play it is then, and where in it; None if that cannot be. seconds: how long it
         lasts."""
         if action == "play":
             return (self.plays + (self.at_s == 0), self.at_s) if self.can_play(plays) else None

@@ -173,7 +173,7 @@ def rewriting(path: Path, content: bytes, why: str) -> Iterator[None]:
 
 
 def _problem(study: Path, path: Path) -> str:
-    """What is wrong with a file as it is; empty where nothing is."""
+    """What is wrong with a file as it is; empty if nothing is."""
     name = name_in(study, path)
     known: dict[str, _Known] = defaultdict(_Known)
     for entry in _read(study).entries:
@@ -321,7 +321,7 @@ class Chain:
     Attributes
     ----------
     begins : int
-        The line from which on all above is covered; 0 where no line is chained.
+        The line from which on all above is covered; 0 if no line is chained.
     """
 
     def __init__(self) -> None:
@@ -336,11 +336,11 @@ class Chain:
         Parameters
         ----------
         line : with its end.
-        prev : the hash that the line holds; empty where it has none, None where it cannot be read.
+        prev : the hash that the line holds; empty if it has none, None if it cannot be read.
 
         Returns
         -------
-        In words; empty where nothing is wrong, or the reason is a break further up.
+        In words; empty if nothing is wrong, or the reason is a break further up.
         """
         self._number += 1
         problem = ""
@@ -350,7 +350,7 @@ class Chain:
         elif prev == "" and self.begins:
             problem = (
                 "it is not part of the hash chain above it, so it was added by hand or by an "
-                "older labapp"
+                "older version of labapp"
             )
         if prev and not self.begins:
             self.begins = self._number
@@ -372,7 +372,7 @@ def _read_log(content: bytes) -> tuple[list[dict[str, Any]], list[str], int]:
 
 
 def entry_in(line: bytes | str) -> dict[str, Any] | None:
-    """The object in a line of a log; None where there is none."""
+    """The object in a line of a log; None if there is none."""
     try:
         entry = json_value(line) if line.strip() else None
     except ValueError:
@@ -465,7 +465,7 @@ def _within(name: str, place: str) -> bool:
 
 
 def _compare(path: Path, state: _Known) -> tuple[str, str]:
-    """A problem and a remark of a file; empty where there is none."""
+    """A problem and a remark of a file; empty if there is none."""
     newest = max(state.heads, key=lambda head: int(head["bytes"]), default=state.pending)
     if newest is None:
         return "", ""
@@ -494,7 +494,7 @@ def _compare(path: Path, state: _Known) -> tuple[str, str]:
 
 
 def _holds(content: bytes, heads: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The longest head that the content does not have; None where it has all."""
+    """The longest head that the content does not have; None if it has all."""
     digest, at, wrong = hashlib.sha256(), 0, None
     for head in sorted(heads, key=lambda head: int(head["bytes"])):
         length = int(head["bytes"])
@@ -552,7 +552,7 @@ def accept(study: Path, why: str) -> int:
 
 def summary(study: Path) -> str:
     """The length and the hash of the anchor, to be compared with what was written down before;
-    empty where there is none. Raises RecordError."""
+    empty if there is none. Raises RecordError."""
     read = _read(study)
     return f"{anchor_of(study)}: {read.lines} lines, {read.head}" if read.lines else ""
 

@@ -62,7 +62,7 @@ class Decision:
 
     @classmethod
     def of(cls, entry: object) -> Decision | None:
-        """What a line, or a bundle, says; None where it says no decision."""
+        """What a line, or a bundle, says; None if it says no decision."""
         if not isinstance(entry, dict) or not isinstance(entry.get("included"), bool):
             return None
         return cls(entry["included"], str(entry.get("text", "")), str(entry.get("utc", "")))
@@ -82,7 +82,7 @@ class Move:
 
     @classmethod
     def of(cls, entry: object) -> Move | None:
-        """What a line, or a bundle, says; None where it says no move."""
+        """What a line, or a bundle, says; None if it says no move."""
         if not isinstance(entry, dict) or not isinstance(entry.get("pilot"), bool):
             return None
         return cls(entry["pilot"], str(entry.get("text", "")), str(entry.get("utc", "")))
@@ -101,7 +101,7 @@ class Tags:
 
     @classmethod
     def of(cls, entry: object) -> Tags | None:
-        """What a line, or a bundle, says; None where it says nothing of tags."""
+        """What a line, or a bundle, says; None if it says nothing of tags."""
         if not isinstance(entry, dict) or not isinstance(entry.get("tags"), list):
             return None
         return cls(tuple(map(str, entry["tags"])), str(entry.get("utc", "")))
@@ -288,7 +288,7 @@ def comment_problems(study: Path) -> list[str]:
 
 def comment_lines(study: Path, log: str = COMMENTS) -> list[tuple[bytes, dict[str, Any] | None]]:
     """The lines that are not empty, and what each says of which session; None for one that is none
-    of ours. Raises OSError where they cannot be read."""
+    of ours. Raises OSError if they cannot be read."""
     path = study / log
     content = files.content(path, LARGEST) if files.exists(path) else b""
     return [(line, _remark(line)) for line in content.split(b"\n") if line.strip()]
@@ -305,7 +305,7 @@ LARGEST_LIST = files.MIB
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """folder: name of the session folder; utc: when it was withdrawn, empty where that is not
+    """folder: name of the session folder; utc: when it was withdrawn, empty if that is not
     known; kept: whether the participant lets the data be kept; cells: the conditions freed."""
 
     folder: str
@@ -327,7 +327,7 @@ class Withdrawal:
 def withdrawals(study: Path) -> dict[str, Withdrawal]:
     """Withdrawals by session folder, from the study's folder under the data root.
 
-    The last line on a session counts. Raises RecordError where the list cannot be read, or a line
+    The last line on a session counts. Raises RecordError if the list cannot be read, or a line
     of it names no session.
     """
     result: dict[str, Withdrawal] = {}
@@ -405,7 +405,7 @@ def _assume_withdrawal(name: FolderName) -> Withdrawal:
 
 
 def withdrawal_of(folder: Path, text: str = "", *, listed: bool = False) -> str:
-    """Keep, delete, or empty where nobody withdrew; said: what the journal's end says of it.
+    """Keep, delete, or empty if nobody withdrew; said: what the journal's end says of it.
 
     listed: for a list, in which what is damaged is told by itself; else it raises RecordError.
     """
@@ -418,7 +418,7 @@ def withdrawal_of(folder: Path, text: str = "", *, listed: bool = False) -> str:
 
 
 def of_person(left: Mapping[str, Withdrawal], folder: str) -> str:
-    """Keep, delete, or empty where the participant of a session did not withdraw; left:
+    """Keep, delete, or empty if the participant of a session did not withdraw; left:
     withdrawals by session folder. What was said of the session itself counts before what was said
     of another one of the participant."""
     name = FolderName.parse(folder)
@@ -430,7 +430,7 @@ def of_person(left: Mapping[str, Withdrawal], folder: str) -> str:
 
 
 def _whole(line: str) -> Withdrawal | None:
-    """What a line says; None where it is damaged."""
+    """What a line says; None if it is damaged."""
     try:
         entry = json_value(line)
         name = FolderName.parse(entry["session"])

@@ -48,7 +48,7 @@ def flac_name(name: str) -> str:
 
 
 def cannot_be_flac(rate: int) -> str:
-    """Why sound of so many frames a second cannot be written as FLAC; empty where it can."""
+    """Why sound of so many frames a second cannot be written as FLAC; empty if it can."""
     if not 0 < rate <= HIGHEST_RATE:
         return f"it has {rate} frames a second, but FLAC allows at most {HIGHEST_RATE}"
     if rate > ANY_RATE and rate % 10:

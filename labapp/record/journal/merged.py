@@ -37,7 +37,7 @@ class MergedColumn:
     name : in tables.
     kind : of its values.
     header : what the file calls it.
-    label : what it means, as far as the file says; empty where it does not.
+    label : what it means, as far as the file says; empty if it does not.
     values : what its numbers stand for, by the number as a text.
     shared : whether de-identified copies keep it.
     """
@@ -87,7 +87,7 @@ class Merged:
 
     @classmethod
     def of(cls, entry: Any) -> Merged:
-        """What a line, or a bundle, says. Raises ValueError where it says no such thing."""
+        """What a line, or a bundle, says. Raises ValueError if it says no such thing."""
         try:
             merged = msgspec.convert(entry, cls)
         except msgspec.ValidationError as error:
@@ -124,7 +124,7 @@ def of_session(folder: Path) -> tuple[Merged, ...]:
 
 
 def of_study(study: Path) -> Mapping[str, Mapping[str, Merged]]:
-    """By folder of a session and survey what was merged. Raises RecordError where the log, or a
+    """By folder of a session and survey what was merged. Raises RecordError if the log, or a
     line of it, cannot be read."""
     path = study / MERGED
     if not files.exists(path):

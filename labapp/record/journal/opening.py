@@ -58,7 +58,7 @@ def iter_records(path: Path) -> Iterator[Record]:
 
 @dataclass(frozen=True, slots=True)
 class SessionPlace:
-    """Where one session lies. prefix: its folder in the bundle at `path`; empty where `path` is a
+    """Where one session lies. prefix: its folder in the bundle at `path`; empty if `path` is a
     session folder."""
 
     path: Path

@@ -339,7 +339,7 @@ def payloads(rows: Iterable[Row]) -> Iterator[tuple[Event, Payload]]:
 
 def missing_packages(payload: Mapping[str, Any]) -> str:
     """The packages that a session was recorded with and that are not here, as a sentence; empty
-    where none is missing. payload: of its `environment.recorded`."""
+    if none is missing. payload: of its `environment.recorded`."""
     environment = payload.get("environment")
     return discovery.missing(environment.get("plugins") if isinstance(environment, dict) else None)
 
@@ -351,7 +351,7 @@ def _unreadable(row: Row, why: str, missing: str = "") -> RecordError:
         todo=f"{missing} Install it, then try again."
         if missing
         else "Run `labapp sessions verify` on it; if it is undamaged, it was written by a "
-        "newer labapp, so update labapp.",
+        "newer version of labapp, so update labapp.",
     )
 
 
@@ -647,7 +647,7 @@ class PlausibilityCheck:
     ends: set[int] = field(default_factory=set)
 
     def problem(self, event: Event, payload: Payload) -> str:
-        """Why the event cannot be, empty where it can; it is taken in."""
+        """Why the event cannot be, empty if it can; it is taken in."""
         part_id = event[7]
         if payload.of_trial and event[7:10] in self.drawn:  # nearly all of them
             return "" if payload.unchecked else payload.misfit(self.parts[part_id or ""])

@@ -84,7 +84,7 @@ class Record:
 
     @property
     def decision(self) -> Decision | None:
-        """What was decided by hand about whether the session counts; None where nothing was. A
+        """What was decided by hand about whether the session counts; None if nothing was. A
         de-identified copy withholds the reason, which a person wrote, and the time."""
         if self.kind == "session":
             folder = Path(self.source)
@@ -97,7 +97,7 @@ class Record:
 
     @property
     def move(self) -> Move | None:
-        """That it was recorded as a pilot and moved into the study, or back, and why; None where it
+        """That it was recorded as a pilot and moved into the study, or back, and why; None if it
         is as it was recorded. A de-identified copy withholds the reason and the time."""
         if self.kind == "session":
             folder = Path(self.source)

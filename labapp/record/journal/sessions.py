@@ -66,15 +66,15 @@ class SessionSummary:
     """A line of the list.
 
     id: name of the session folder; length_s: working time (without pauses and gaps) in s;
-    blind: whether the console hid the representations from the beginning, None where the journal
+    blind: whether the console hid the representations from the beginning, None if the journal
     does not say; unblinded_s: session time in s from which it named them all the same;
     not_counted: the rules of the study for which a session that came to its end does not count;
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
     the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
     what is to become of the data; decision: excluded or included where that was decided by hand,
     and decision_reason why; pilot: whether it is a trial run, kept apart from the study; moved: why
-    it was moved from the pilots into the study, or back, empty where it never was; phase: of the
-    study, empty where it has none; tags: words that people gave it; simulated: whether a program
+    it was moved from the pilots into the study, or back, empty if it never was; phase: of the
+    study, empty if it has none; tags: words that people gave it; simulated: whether a program
     took part, not a person; comments: the moderator's, oldest first; problem: why it is damaged.
     """
 
@@ -592,7 +592,7 @@ def _stamp(*paths: str) -> _Stamp:
 
 def _read_file_stamp(path: str) -> tuple[int, ...] | None:
     """Size of a file, and the times at which its content and anything of it were changed; None
-    where there is none. A copy that was put in its place can have the first two, not the third."""
+    if there is none. A copy that was put in its place can have the first two, not the third."""
     try:
         stat = os.stat(path)  # noqa: PTH116 - called thousands of times, and this is quicker
     except OSError:

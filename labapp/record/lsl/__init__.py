@@ -235,7 +235,7 @@ def load() -> ModuleType:
 
 
 def problem() -> LslError | None:
-    """Why nothing can be sent; None where it can."""
+    """Why nothing can be sent; None if it can."""
     try:
         load()
     except LslError as error:

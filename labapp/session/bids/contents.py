@@ -432,7 +432,7 @@ def _classifier_now(model: str, stated: str | None) -> tuple[str, bytes | None]:
 
 
 def read_card_hashes(record: Record) -> dict[str, str]:
-    """The hash of each decoder's card, as the session noted it; empty where there was no card."""
+    """The hash of each decoder's card, as the session noted it; empty if there was no card."""
     rows = [row for row in record.rows if row.kind == DecoderWarmed.kind]
     return {
         payload.model: payload.card_sha256
@@ -524,7 +524,7 @@ SESSION_TYPES = {
     "continued at a later part, or the part asks about a skipped stage.",
     "part.left_out": "A part was not shown because of earlier answers, as the study says.",
     "quota.counted": "How many people fell under a quota of the study before the session.",
-    "quota.met": "By their answers so far, the participant falls under a quota of the study.",
+    "quota.met": "The participant falls under a quota of the study, according to their answers.",
     "pause": "The session was paused; text says why.",
     "break": "A break in the plan; the session was paused. The row of its part has its outcome.",
     "gap": "From the end of a run that was killed to the moment the session continued.",

@@ -82,7 +82,7 @@ _NOTHING = "No deposit was made, and the sessions were not touched."
 
 @dataclass(frozen=True, slots=True)
 class Creator:
-    """A person who made the data. orcid: with its hyphens; empty where none was given."""
+    """A person who made the data. orcid: with its hyphens; empty if none was given."""
 
     family: str
     given: str
@@ -160,13 +160,15 @@ class Metadata:
         known = {name.lower(): name for name in LICENSES}
         if license is None or license.strip().lower() not in known:
             named = (
-                "No licence was named" if license is None else f"No licence {license!r} is known"
+                "No licence was given"
+                if license is None
+                else f"labapp knows no licence {license!r}"
             )
             raise UsageError(
                 f"{named}, and labapp does not choose one for you.",
                 safe=_NOTHING,
                 todo=f"Use --license with one of: {', '.join(LICENSES)}. Ask your institution or "
-                "your funder if you are not sure; CC0-1.0 and CC-BY-4.0 are usual for data.",
+                "your funder if you are not sure; CC0-1.0 and CC-BY-4.0 are common for data.",
             )
         if not creators:
             raise UsageError(

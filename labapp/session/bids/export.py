@@ -355,7 +355,7 @@ def _refuse(record: Record) -> None:
 
 
 def _refuse_together(paths: Sequence[Path], withdrawn: bool) -> None:
-    """Raises BundleError where these cannot go into one bundle, before anything of it is made: of
+    """Raises BundleError if these cannot go into one bundle, before anything of it is made: of
     each session in a folder only what says whose it is is read."""
     known: dict[tuple[str, str], tuple[str, bool]] = {}
     for path in paths:

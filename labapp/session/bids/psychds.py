@@ -243,7 +243,7 @@ def summary(made: Contents) -> str:
     if simulated == len(made.people):
         text += " All participants were simulated by a program."
     elif simulated:
-        text += f" In {count(simulated, 'session')} the participant was simulated by a program."
+        text += f" In {count(simulated, 'session')}, the participant was simulated by a program."
     return text
 
 
@@ -253,17 +253,15 @@ def participants_text(made: Contents) -> list[str]:
     included = people["included"].fillna(False)
     counted, left = people[included], people[~included]
     counts = "counts" if len(counted) == 1 else "count"
-    lines = [
-        f"The dataset has {_sessions(people)}. By the rules of the study, {_sessions(counted)} "
-    ]
-    lines[0] += f"{counts} in the analysis (column `included`)."
+    lines = [f"The dataset has {_sessions(people)}. According to the study's rules, "]
+    lines[0] += f"{_sessions(counted)} {counts} in the analysis (column `included`)."
     if len(left):
         rules = left["excluded_because"].fillna("").replace("", "not completed")
         why = Counter(rule for text in rules for rule in str(text).split(", "))
         declared = people[DECLARED.name].dropna().unique() if DECLARED.name in people else ()
         words = rule_words(map(str, declared))
         reasons = "; ".join(f"{words.get(rule, rule)} ({n})" for rule, n in why.items())
-        lines.append(f"The others are in the tables, too, with the reason: {reasons}.")
+        lines.append(f"The tables also contain the others, with the reason: {reasons}.")
     if made.withdrew:
         lines.append(
             f"{count(made.withdrew, 'participant')} withdrew from the study. The dataset "
@@ -276,8 +274,8 @@ def participants_text(made: Contents) -> list[str]:
         )
     if simulated := int(people["simulated"].sum()):
         lines.append(
-            f"In {simulated} of {count(len(people), 'session')} the participant was a program, not "
-            "a person (column `simulated`)."
+            f"In {simulated} of {count(len(people), 'session')}, the participant was simulated by "
+            "a program (column `simulated`)."
         )
     return lines
 

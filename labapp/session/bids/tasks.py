@@ -253,8 +253,8 @@ _SESSIONS = (
     Column(
         "included",
         "Whether it counts, as decided at the end of the session by the study's rules; without "
-        "that decision (no end, or recorded by an older labapp), whether it was completed. "
-        "People who withdrew, during the session or later, do not count.",
+        "that decision (no end, or recorded by an older version of labapp), whether it was "
+        "completed. People who withdrew, during the session or later, do not count.",
         levels={"true": "It counts.", "false": "It does not; see excluded_because."},
     ),
     Column("excluded_because", f"Rules that were not met. {_RULES}"),
@@ -264,9 +264,12 @@ _SESSIONS = (
         "a decision.",
         levels={"excluded": "It does not count.", "included": "It counts."},
     ),
-    Column("decision_reason", "The reason of that decision; n/a in de-identified copies."),
+    Column("decision_reason", "The reason for that decision; n/a in de-identified copies."),
     Column("phase", "The phase of the study, as its file said at the start; n/a without phases."),
-    Column("tags", "Words given to the session later, ; between; n/a in de-identified copies."),
+    Column(
+        "tags",
+        "Words given to the session later, separated by semicolons; n/a in de-identified copies.",
+    ),
     CONDITIONS,
     *(Column(name, "") for name in ACHIEVED),
     Column("payment", "The payment for the session, base and bonus; n/a if nothing is paid."),

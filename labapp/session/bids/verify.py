@@ -585,7 +585,7 @@ def _overlaps(silent: Ranges, first: int, end: int) -> bool:
 
 
 def _silent_where_due(stream: IO[bytes], first: int, end: int, silent: Ranges) -> bool | None:
-    """Whether redacted frames of a block are zeros; None where the file ends before the block. The
+    """Whether redacted frames of a block are zeros; None if the file ends before the block. The
     stream stands at the block."""
     for at in range(first, end, _CHUNK):
         data = stream.read(min(_CHUNK, end - at) * FRAME_BYTES)

@@ -96,7 +96,7 @@ class Pilot:
 
 @dataclass(frozen=True)
 class ContrastNeed:
-    """Participants with every cell, every group having as many; None where `MOST` are not enough.
+    """Participants with every cell, every group having as many; None if `MOST` are not enough.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class ContrastPower:
     needs: dict[float, ContrastNeed]
 
     def recruit(self, n: int | None, *, careful: bool = False) -> int | None:
-        """How many to recruit so that n are left; None where that is not known."""
+        """How many to recruit so that n are left; None if that is not known."""
         if n is None or self.pilot is None:
             return None
         share = self.pilot.usable_low if careful else self.pilot.usable
@@ -154,7 +154,7 @@ class ContrastPower:
 def plan_contrasts(loaded: LoadedStudy, pilot: Sequence[Path]) -> list[ContrastPower]:
     """The power of every declared smallest effect. pilot: sessions and bundles of the same study.
 
-    Raises UsageError where the study declares none, or an effect in the outcome's own unit has no
+    Raises UsageError if the study declares none, or an effect in the outcome's own unit has no
     pilot study, and as `labapp.analysis.load` does.
     """
     study = loaded.study

@@ -69,7 +69,7 @@ def threshold(threshold: Threshold) -> str:
 
 
 def warning(threshold: Threshold) -> str:
-    """What to mind about a threshold; empty where there is nothing."""
+    """What to mind about a threshold; empty if there is nothing."""
     understood, tried = threshold.share(UNDERSTANDS), threshold.share(TRIES)
     if threshold.source == "calibration" or understood is None or tried is None:
         return ""

@@ -62,9 +62,9 @@ class Waiting:
     ----------
     active_s : of the solved questions by strategy.
     median_s : of the mixture.
-    skip_after_s : T, None where nothing was solved.
+    skip_after_s : T, None if nothing was solved.
     source : calibration or simulation.
-    present_s : the study's own, None where it never waits with the skip.
+    present_s : the study's own, None if it never waits with the skip.
     """
 
     dataset: str

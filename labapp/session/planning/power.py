@@ -7,8 +7,8 @@ III), two one-sided tests of equivalence. All are functions of sums over the par
 that the draws are counts and the sums matrix products.
 
 A study that declares a published study's analysis is planned with that one's tests; what it
-declares itself, and every other study, with the analyses by the design, as `labapp analyze` makes
-them.
+declares itself, and every other study, with the analyses according to the design, as `labapp
+analyze` makes them.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class SimulatedPool:
     Attributes
     ----------
     tests : that are made of them.
-    values : shape (m, cells), NaN where a participant has none.
+    values : shape (m, cells), NaN if a participant has none.
     groups : shape (m,), the number of each participant's group.
     weights : shape (m,), probability of each to be drawn among those of the group, in proportion.
     people : shape (m,), their labels.
@@ -120,7 +120,7 @@ class SimulatedPool:
 class Effect:
     """The standardised effect of a test in the mixture: d_z of what participants met, d between
     groups of them, Cohen's f of a term (of the error without their own differences where it is
-    within participants). None where nothing varies."""
+    within participants). None if nothing varies."""
 
     test: str
     name: str
@@ -128,7 +128,7 @@ class Effect:
 
 
 def p_values(pool: SimulatedPool, n: int, draws: int, rng: np.random.Generator) -> Floats:
-    """p of each test in `draws` studies, shape (draws, tests); NaN where there is no test (a sample
+    """p of each test in `draws` studies, shape (draws, tests); NaN if there is no test (a sample
     that does not vary, a group without anybody). n: participants of each group."""
     counts: list[tuple[Whole, Floats]] = []
     for group in range(pool.tests[0].groups.shape[1] if pool.tests else 1):
@@ -271,7 +271,7 @@ def _compute_sum_of_squares(weights: Floats, means: Floats) -> float:
 def normal_power(test: PlannedTest, pool: SimulatedPool, n: int, level: float) -> float | None:
     """Power by normal theory of the mixture's effect with n participants in each group: a check on
     the resampling. Resampled people are no normal sample (completion rates take few values), so
-    that the two agree in tendency, not to the last per cent. None where nothing varies, and for
+    that the two agree in tendency, not to the last per cent. None if nothing varies, and for
     tests of equivalence."""
     moments = _moments(test, pool)
     if moments is None or test.direction == EQUIVALENT:

@@ -389,7 +389,7 @@ class _Facts:
         )
 
     def _further(self) -> str:
-        """The tests that are made besides the usual ones; empty where the study chooses none."""
+        """The tests that are made besides the usual ones; empty if the study chooses none."""
         if not self.plan.further_tests:
             return ""
         told = {
@@ -473,7 +473,7 @@ class _Facts:
 
     def _drawn_places(self) -> tuple[int, int] | None:
         """How many participants a study without a declared design needs, on how many places; None
-        where it does not say."""
+        if it does not say."""
         rule = None if self.study.design is not None else rule_of(self.study)
         if rule is None or rule.participants is None:
             return None

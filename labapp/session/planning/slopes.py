@@ -276,7 +276,7 @@ def studies(
 def _study(
     world: World, slope: float, n_people: int, times: int, rng: np.random.Generator
 ) -> LogisticFit | None:
-    """One study, drawn and fitted; None where it cannot be fitted."""
+    """One study, drawn and fitted; None if it cannot be fitted."""
     n_models = world.values.size * times
     values = np.sort(rng.choice(world.values, n_models))  # who met a pure model meets a pure one
     drawn = rng.choice(world.weights.size, n_people, p=world.weights)

@@ -83,7 +83,7 @@ class Threshold:
     Attributes
     ----------
     reached : best alignments by strategy.
-    separated : where those who understand and those who try are told apart best, None where one
+    separated : where those who understand and those who try are told apart best, None if one
         kind is missing or nothing does.
     floor : the alignment that 95 % of the pairs fall short of.
     target : recommended.
@@ -213,7 +213,7 @@ BATCH = 250
 @dataclass(frozen=True)
 class Pairs:
     """Starts and targets of one model. alignments: of pairs (z, z'), shape (n,), 0-1.
-    target_alignment and skip_after_s: what the study has for it now; None where no skip waits for
+    target_alignment and skip_after_s: what the study has for it now; None if no skip waits for
     it."""
 
     model: str
@@ -357,7 +357,7 @@ def simulate_people(
     """Simulate the sessions and fold each where it was simulated; progress is called after each.
 
     What was folded is kept until the plan is made (`forget`), so that one that is stopped goes on
-    where it was. Raises ExportExists where sessions_folder has sessions of another plan."""
+    where it was. Raises ExportExists if sessions_folder has sessions of another plan."""
     jobs = list(sessions(loaded, tuple(shares), participants, seed, pool, sessions_folder))
     about = [__version__, loaded.study.model_dump_json(), loaded.sha256, hash_needed_models(loaded)]
     folded: dict[str, Mapping[str, Sequence[Row]]] = {}

@@ -278,7 +278,7 @@ class Link:
             attempt += 1
 
     def _why_over(self, following: asyncio.Task[None]) -> LinkState | None:
-        """Why the link is over after a connection ended; None where it is tried again."""
+        """Why the link is over after a connection ended; None if it is tried again."""
         error = None if following.cancelled() else following.exception()
         if self._leaving:
             return LinkState("over", "left")

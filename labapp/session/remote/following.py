@@ -147,7 +147,7 @@ class FollowedSession(FollowsSession):
 
     @property
     def streams(self) -> object:
-        """None where the session sends none."""
+        """None if the session sends none."""
         return self._now.streams
 
     @property

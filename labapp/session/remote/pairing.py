@@ -50,7 +50,7 @@ def spoken(code: str) -> str:
 
 
 def as_typed(text: str) -> str:
-    """The code in what somebody typed; empty where it is none."""
+    """The code in what somebody typed; empty if it is none."""
     digits = "".join(letter for letter in text if letter not in " -\u00a0")
     return digits if len(digits) == DIGITS and digits.isascii() and digits.isdigit() else ""
 
@@ -183,7 +183,7 @@ class Code:
         return self.used_up >= LOCKED_AFTER
 
     def begin(self) -> tuple[str, int] | None:
-        """The code for one more exchange, and how many have begun with it; None where it is
+        """The code for one more exchange, and how many have begun with it; None if it is
         locked."""
         if self.locked:
             return None

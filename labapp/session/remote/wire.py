@@ -172,7 +172,7 @@ class Level(_Message, frozen=True):
 
 class Now(_Message, frozen=True, tag="now"):
     """What a console shows besides the events. saved_ago_s: since when events wait for the disk;
-    streams: whether anybody receives the LSL streams, None where there are none."""
+    streams: whether anybody receives the LSL streams, None if there are none."""
 
     level: Level | None
     saved_ago_s: float
@@ -188,7 +188,7 @@ class People(_Message, frozen=True, tag="people"):
 
 
 class Done(_Message, frozen=True, tag="done"):
-    """A request was taken in. refused: why not, empty where it was: not_moderator, too_late (it
+    """A request was taken in. refused: why not, empty if it was: not_moderator, too_late (it
     waited for a link, and only notes and flags are still taken then), or a sentence."""
 
     number: Count
@@ -197,7 +197,7 @@ class Done(_Message, frozen=True, tag="done"):
 
 class Model(_Message, frozen=True, tag="model"):
     """The files of a model were sent, into a folder beside those of the session. folder: empty
-    where the session has no such model."""
+    if the session has no such model."""
 
     model: Annotated[str, Meta(max_length=4096)]
     folder: Annotated[str, Meta(max_length=400)]
@@ -317,7 +317,7 @@ class Listening(_Message, frozen=True, tag="listening"):
 
 
 class Codes(_Message, frozen=True, tag="codes"):
-    """The codes by role, empty where one is locked."""
+    """The codes by role, empty if one is locked."""
 
     moderator: str
     observer: str

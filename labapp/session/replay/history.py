@@ -156,11 +156,11 @@ class History:
     events : with their payloads, in the journal's order.
     times : session time of each event in ns, never falling.
     begin_ns, end_ns : session time of the first and the last event.
-    loaded : the study as the session had it; None where it cannot be read.
-    machine : of the session's plan; None where there is no screen to be shown.
+    loaded : the study as the session had it; None if it cannot be read.
+    machine : of the session's plan; None if there is no screen to be shown.
     decoders : of the session's models.
     gallery : the pictures of its plan, where it has any.
-    problem : why no screen can be shown, or not to the end; empty where all can.
+    problem : why no screen can be shown, or not to the end; empty if all can.
     shown_windows : whether the session noted how large its window was, and what was scrolled in it.
     simulated : whether a program took part, and perhaps nobody saw a screen.
     """
@@ -263,7 +263,7 @@ class History:
         return folder
 
     def _gallery(self, names: dict[str, str]) -> RecordedGallery | None:
-        """The pictures of the plan; None where it has none."""
+        """The pictures of the plan; None if it has none."""
         if self.machine is None or self.loaded is None:
             return None
         parts = self.machine.parts
@@ -282,7 +282,7 @@ class History:
         return bisect_right(self.times, t_ns)
 
     def state_at(self, t_ns: int) -> SessionState:
-        """The state of the session at a session time. Raises RecordError where no state can be
+        """The state of the session at a session time. Raises RecordError if no state can be
         told, see `problem`."""
         return self.state_after(self.events_until(t_ns))
 
@@ -425,7 +425,7 @@ class RecordedDecoders(Mapping[str, Decoder]):
 
     Parameters
     ----------
-    cards : SHA-256 of the card that each model had in the session; empty where it is not known.
+    cards : SHA-256 of the card that each model had in the session; empty if it is not known.
 
     Attributes
     ----------

@@ -86,8 +86,8 @@ class LaneItem:
     text : what a person wrote, as it reads now, or the cause of lost sound.
     part_id : the part that ran.
     trial : the trial, from 1.
-    outcome : how the part or trial ended; empty where it did not, or where it is hidden.
-    seq : number of the event; 0 where there is none.
+    outcome : how the part or trial ended; empty if it did not, or where it is hidden.
+    seq : number of the event; 0 if there is none.
     payload : the event's own fields, of kinds that have words for them.
     """
 
@@ -112,7 +112,7 @@ class Lane:
     kind : spans and points have `items`; moves and curves have `times` and `values`.
     items : in order of their beginnings.
     times : session time in ns, in order, shape (n,).
-    values : of moves which dial, from 0; of a curve the alignment, 0-1, NaN where it breaks off.
+    values : of moves which dial, from 0; of a curve the alignment, 0-1, NaN if it breaks off.
     """
 
     id: LaneId
@@ -199,7 +199,7 @@ def _with_sound(lanes: Iterable[Lane], sound: SessionSound) -> Lane:
 
 
 def next_after(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int | None:
-    """When the next thing of some kinds begins; None where none does.
+    """When the next thing of some kinds begins; None if none does.
 
     lanes: while the future is hidden, `until` the playhead, which leads nowhere.
     """
@@ -208,7 +208,7 @@ def next_after(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int
 
 
 def previous_before(lanes: Iterable[Lane], t_ns: int, kinds: Collection[Jump]) -> int | None:
-    """When the last thing of some kinds before a time began; None where none did."""
+    """When the last thing of some kinds before a time began; None if none did."""
     onsets = (onset for lane in lanes for onset in _onsets(lane, kinds))
     return max((onset for onset in onsets if onset < t_ns), default=None)
 
@@ -444,13 +444,13 @@ class CodedStretch:
     ----------
     session : the folder of its session.
     t0_ns, t1_ns : session time.
-    tier, code : of the codebook; empty where nobody gave a code.
+    tier, code : of the codebook; empty if nobody gave a code.
     value : on a tier with values.
     raters : who gave it, by name; several where they agree.
     unread : whether some of these words were not read against the sound.
     memo : what the raters remarked.
     conditions : what the participant got, by the study's variables.
-    outcome : how the trial ended in which it lies; empty where it lies in none.
+    outcome : how the trial ended in which it lies; empty if it lies in none.
     """
 
     session: Path

@@ -196,7 +196,7 @@ class _JobQueue:
         self._pending: deque[_Pending] = deque()
 
     def sessions(self) -> Generator[SimulatedSession]:
-        """Each session, in order. Raises SessionError where a study does not fill."""
+        """Each session, in order. Raises SessionError if a study does not fill."""
         in_vain = 0
         try:
             while True:
@@ -232,7 +232,7 @@ class _JobQueue:
             self._pending.append(_Pending(jobs_of, [submit(run_job, job) for job in jobs_of]))
 
     def _jobs(self, number: int) -> list[SimulationJob]:
-        """The sessions of a participant as things stand; none where the study is full."""
+        """The sessions of a participant as things stand; none if the study is full."""
         loaded = self._spoken_by(number)
         study = loaded.study
         label = study.participants.label(number)

@@ -280,7 +280,7 @@ class ThoughtVoice:
         self._free_ns = 0
 
     def say(self, thought: str, what: str = "") -> bool:
-        """Say a thought, at once or when the one before is said; False where too many wait."""
+        """Say a thought, at once or when the one before is said; False if too many wait."""
         now_ns = self._runner.clock.now_ns()
         begins_ns = max(now_ns, self._free_ns)
         if begins_ns - now_ns > BACKLOG_S * NS:

@@ -38,7 +38,7 @@ def check_fits(strategy: str, study: Study) -> None:
 
 def usual_strategy(study: Study) -> str:
     """The strategy of participants for whom none is named: the first of the first task's that the
-    other tasks know, too. Raises UsageError where there is none."""
+    other tasks know, too. Raises UsageError if there is none."""
     tasks = _tasks_with_strategies(study)
     able = _able(tasks)
     usual = next(

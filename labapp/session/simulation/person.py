@@ -416,7 +416,7 @@ class Experience:
 
     @classmethod
     def of_all(cls, experiences: Iterable[Experience]) -> Experience | None:
-        """Of all stages together; None where there was none."""
+        """Of all stages together; None if there was none."""
         stages = list(experiences)
         if not stages:
             return None

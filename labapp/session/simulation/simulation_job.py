@@ -141,7 +141,7 @@ class SimulatedSession:
     def move(self, folder: Path) -> Path:
         """Put what was kept into the folder of the study's sessions; returns the new path.
 
-        It comes there whole, at one moment. Raises FileExistsError where there is a session of that
+        It comes there whole, at one moment. Raises FileExistsError if there is a session of that
         name.
         """
         target = folder / self.name
@@ -433,7 +433,7 @@ class SimulatedMoment:
     state : of the session.
     t_ns : session time.
     after : the kind of event that led to it.
-    page, trial : the page, from 0, and the number of the trial, from 1; 0 where there is none.
+    page, trial : the page, from 0, and the number of the trial, from 1; 0 if there is none.
     begins : whether it is how a trial comes up, and not what came of something that was done.
     """
 
@@ -455,7 +455,7 @@ class Course:
     Attributes
     ----------
     places : how each page of each part comes up, by their numbers from 0.
-    pause, end : the first screen in a pause, and the end; None where nobody got so far.
+    pause, end : the first screen in a pause, and the end; None if nobody got so far.
     problem : why nobody got to the end.
     """
 
@@ -814,7 +814,7 @@ class Decoders:
     def of(self, made: Plan, private: Path) -> SessionDependencies:
         """What a session with a plan needs.
 
-        Raises ModelError where a model is missing or is not the one that is wanted.
+        Raises ModelError if a model is missing or is not the one that is wanted.
         """
         models = models_of(made.parts)
         self._load([model for model in models if model not in self._warm.decoders])

@@ -8,7 +8,9 @@ p * harder = (1 - p) * easier.
 The threshold of both is that of a psychometric function fitted to all answers of the track, or the
 mean of the midpoints of successive pairs of reversals (Levitt's "mid-run estimates"). Midpoints
 follow each other: intervals of their own standard error hold the threshold in about 60 % of
-simulated tracks instead of 95 % (benchmarks/adaptive.py). So the error is that of the fit.
+simulated tracks instead of 95 % (benchmarks/adaptive.py). So the error is that of the fit. A track
+that stays at its last level has midpoints below it, so that a threshold beyond the levels would
+look reached: where the fit puts it there, it is that of the fit.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class Staircase(Started, Psychometric):
         trials).
     estimate : of the threshold. `fit`: of a psychometric function with the declared `guess` and
         `lapse`, over all answers; `reversals`: the mean of midpoints of reversals, with the
-        standard error of the fit.
+        standard error of the fit, unless that puts the threshold beyond the levels.
     discard : how many of the first reversals the mean leaves out.
     """
 
@@ -133,7 +135,7 @@ class Staircase(Started, Psychometric):
     def find_threshold(self, levels: Levels, progress: Progress) -> Estimate | None:
         assert isinstance(progress, Steps)
         fitted = fit(self, levels, progress, self.share)
-        if self.estimate == "fit" or fitted is None:
+        if self.estimate == "fit" or fitted is None or not levels.include(fitted.x):
             return fitted
         turns = [levels.x[level] for level in progress.reversals[self.discard :]]
         turns = turns[len(turns) % 2 :]  # as many tops as bottoms

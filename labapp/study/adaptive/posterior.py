@@ -91,7 +91,7 @@ def probability(
 
 def find_target_problem(known: Psychometric, target: float | None) -> dict[str, str]:
     """Why no psychometric function can have this share of right answers at a threshold, by key;
-    empty where one can."""
+    empty if one can."""
     low, high = known.guess or 0.0, 1 - known.lapse
     if target is None or low < target < high:
         return {}

@@ -41,6 +41,10 @@ class Levels:
         """In the stage's unit."""
         return exp(x) if self.scale == "log" else x
 
+    def include(self, x: float) -> bool:
+        """Whether a position is not beyond the lowest and the highest level."""
+        return self.x[0] - 1e-9 <= x <= self.x[-1] + 1e-9
+
     def nearest(self, x: float) -> int:
         """The place, from 0, of the level nearest to a position; of two equally near the easier."""
         distances = [round(abs(at - x), 9) for at in self.x]
@@ -54,7 +58,7 @@ class Progress:
     Attributes
     ----------
     level : place of the next level, from 0; of the last one where the track is over.
-    answers : of each trial the level and whether the answer was right, None where it is left out.
+    answers : of each trial the level and whether the answer was right, None if it is left out.
     over : why the track is over, empty before.
     """
 
@@ -75,9 +79,9 @@ class Estimate:
     Attributes
     ----------
     x : its position.
-    se : the standard error of that position; None where there is too little to say.
+    se : the standard error of that position; None if there is too little to say.
     low, high : positions between which it lies with 95 %.
-    slope : of the psychometric function, per unit of x; None where it is not estimated.
+    slope : of the psychometric function, per unit of x; None if it is not estimated.
     """
 
     x: float
@@ -130,7 +134,7 @@ class Rule(Strict):
 
     @abstractmethod
     def find_threshold(self, levels: Levels, progress: Progress) -> Estimate | None:
-        """The threshold; None where the rule estimates none, or nothing was answered."""
+        """The threshold; None if the rule estimates none, or nothing was answered."""
 
     def after(self, levels: Levels, progress: Progress, right: bool | None) -> Progress:
         """The track after an answer. right: None for one that is left out."""

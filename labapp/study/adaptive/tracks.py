@@ -84,7 +84,7 @@ class Tracks(Strict):
         return Tracking(tuple(begun))
 
     def choose(self, state: Tracking) -> LevelChosen | None:
-        """What is asked next, None where all tracks are over; what was decided already holds."""
+        """What is asked next, None if all tracks are over; what was decided already holds."""
         if state.chosen is not None:
             return state.chosen
         due = (number for number in self.turns[state.turn :] if not state.tracks[number - 1].over)
@@ -151,7 +151,7 @@ class Tracks(Strict):
 
     def average(self, estimates: Sequence[Estimate | None]) -> tuple[float | None, float | None]:
         """The threshold of a part and its standard error, by those of its tracks: their mean on
-        the scale; None where a track has none."""
+        the scale; None if a track has none."""
         known = [estimate for estimate in estimates if estimate is not None]
         if not known or len(known) < len(estimates):
             return None, None
@@ -211,7 +211,7 @@ class FollowedTracks:
 
 
 def find_difference(recorded: LevelChosen | TrackEnded, expected: Payload | None) -> str:
-    """How a decision differs from the one that the rule makes; empty where they agree."""
+    """How a decision differs from the one that the rule makes; empty if they agree."""
     if not isinstance(expected, LevelChosen | TrackEnded) or expected.kind != recorded.kind:
         return "what its rule does not decide there"
     own, other = recorded.state, expected.state

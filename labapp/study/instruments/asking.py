@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from labapp.base.documents import Path_
 from labapp.study.conditions import OrderByGroup, Value, as_tuple
 from labapp.study.instruments.dont_know import DONT_KNOW, values_of_parts
-from labapp.study.instruments.items import Compound, Item, Typed
+from labapp.study.instruments.items import Compound, Item, Picture, Typed
 from labapp.study.when import ABOVE, BELOW, Known, Leaf, holds, is_answer, leaves, names
 
 if TYPE_CHECKING:
@@ -101,6 +101,11 @@ def faults(instrument: Instrument) -> Iterator[tuple[Path_, str]]:
                 "give it another id"
             )
             yield ("items", index, "options"), what
+        for at, option in enumerate(item.options_or_rows):
+            if isinstance(option.media, Picture) and not getattr(item, "pictured", True):
+                key = "rows" if hasattr(item, "rows") else "options"
+                what = f"pictures of {key} are not shown in this kind of item"
+                yield ("items", index, key, at, "media"), what
         if item.right is not None:
             for what in _no_check(instrument, item):
                 yield ("items", index, "check"), what

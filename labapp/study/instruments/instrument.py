@@ -192,7 +192,7 @@ class Score(Strict):
         return min(at_least or 0, len(self.needs)) if scale else len(self.needs)
 
     def of(self, answers: Answers, at_least: int | None = None) -> float | None:
-        """The score; None where too few of its items were answered, or where it weighs scores.
+        """The score; None if too few of its items were answered, or where it weighs scores.
 
         A mean is that of the answers that are there. A sum is that mean times the number of items:
         each missing answer counts as the mean of the person's own others, as in the half-scale rule
@@ -203,7 +203,7 @@ class Score(Strict):
         return make_score(self.rule_name, self, Given(answers))
 
     def weigh(self, scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
-        """A weighted mean of scores; None where one of them or of the weights is missing."""
+        """A weighted mean of scores; None if one of them or of the weights is missing."""
         given = Given(scores=scores, weights=weights)
         return make_score(self.rule_name, self, given) if self.weighted else None
 
@@ -224,7 +224,7 @@ def as_answered(answers: Answers) -> dict[str, float]:
 
 
 def resolve_scoring(scoring: Any) -> Mapping[str, Score] | Literal["as-answered"] | None:
-    """The declarations that `scoring` of a part of a plan stands for; None where it has no scores.
+    """The declarations that `scoring` of a part of a plan stands for; None if it has no scores.
 
     An older plan has a name there, which stands for the shipped questionnaire that has taken its
     place. Raises ValueError for what is neither.
@@ -263,7 +263,7 @@ def once_a_stage(instrument: str, items: Any) -> tuple[str, ...]:
 
 @cache
 def _shipped_instrument(instrument: str) -> Instrument | None:
-    """A shipped questionnaire by its id; None where there is none."""
+    """A shipped questionnaire by its id; None if there is none."""
     from labapp.base import resources
 
     folder = resources.assets() / "instruments"
@@ -302,7 +302,7 @@ class ScoringRule:
         `settings`, and `score.numbers_in(given.answers)` has its ratings as they count. It is asked
         where all the items are answered. None says that there is no score.
     description : what it makes, in a sentence.
-    limits : `(score) -> (low, high)`, for ratings with the same numbers; None where it has none.
+    limits : `(score) -> (low, high)`, for ratings with the same numbers; None if it has none.
     """
 
     name: str
@@ -364,7 +364,7 @@ _ALL = (
 
 
 def _rule_problem(rule: ScoringRule, others: Sequence[ScoringRule]) -> str:
-    """Why a rule cannot be used; empty where it can."""
+    """Why a rule cannot be used; empty if it can."""
     return "" if rule.description.strip() else "it has no description"
 
 
@@ -376,7 +376,7 @@ RULES: Catalogue[ScoringRule] = Catalogue(
 def make_score(name: str, score: Score, given: Given) -> float | None:
     """What a rule makes of what was given; None for no score.
 
-    Raises RecordError where the rule of a package fails, or makes what is no number.
+    Raises RecordError if the rule of a package fails, or makes what is no number.
     """
     rule = RULES[name]
     if name in RULES.shipped:
@@ -689,7 +689,7 @@ class Instrument(Strict):
     def item_ids(self, stages: int) -> tuple[str, ...]:
         """The ids as listed, in a study of so many stages.
 
-        Raises StudyError where nothing is left to ask.
+        Raises StudyError if nothing is left to ask.
         """
         ids: list[str] = []
         for item in self.items:
@@ -895,7 +895,7 @@ def _find_shipped() -> Iterator[Questionnaire]:
 
 
 def _problem(questionnaire: Questionnaire, others: Sequence[Questionnaire]) -> str:
-    """Why a questionnaire cannot be used; empty where it can."""
+    """Why a questionnaire cannot be used; empty if it can."""
     file = questionnaire.file
     if file.name != f"{questionnaire.name}.yaml":
         return f"its file is called {file.name} instead of {questionnaire.name}.yaml"

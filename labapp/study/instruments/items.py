@@ -93,12 +93,15 @@ VIDEOS = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".m
 
 
 def _name_alone(value: Any) -> Any:
-    return {"file": value} if isinstance(value, str) else value
+    value = {"file": value} if isinstance(value, str) else value
+    if len({_kind_of_file(name) == "picture" for name in _file_names(value)}) > 1:
+        raise ValueError("pictures in all languages, or sounds and videos in all")
+    return value
 
 
 def _picture_alone(value: Any) -> Any:
     value = _name_alone(value)
-    if (kind := _kind_of_media(value)) != "picture":
+    if _file_names(value) and (kind := _kind_of_media(value)) != "picture":
         raise ValueError(f"only a picture can be used here, and this file is a {kind}")
     return value
 
@@ -110,9 +113,15 @@ def _file_names(value: Any) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
+def _kind_of_file(name: str) -> str:
+    ending = PurePosixPath(name).suffix.lower()
+    return "video" if ending in VIDEOS else "sound" if ending in SOUNDS else "picture"
+
+
 def _kind_of_media(value: Any) -> str:
-    endings = {PurePosixPath(name).suffix.lower() for name in _file_names(value)}
-    return "video" if endings & VIDEOS else "sound" if endings & SOUNDS else "picture"
+    """That without a file has the keys of all kinds."""
+    kinds = {_kind_of_file(name) for name in _file_names(value)}
+    return next((kind for kind in ("video", "sound", "picture") if kind in kinds), "video")
 
 
 def _with_name_alone(schema: dict[str, Any]) -> None:
@@ -388,12 +397,12 @@ class Item(Strict):
 
     @property
     def right(self) -> Any:
-        """The right answers of a check; None where it is none."""
+        """The right answers of a check; None if it is none."""
         return None if self.checked is None else self.checked.right
 
     @property
     def comprehension(self) -> Check | None:
-        """The comprehension check that it is; None where it is none."""
+        """The comprehension check that it is; None if it is none."""
         return None if self.checked is None or not self.checked.attempts else self.checked
 
     def is_right(self, value: Any) -> bool:
@@ -401,7 +410,7 @@ class Item(Strict):
         return check_cell(self.cells(value)) in self.right_cells()
 
     def values(self, value: Any) -> tuple[Value, ...]:
-        """A stored answer as conditions name it; nothing where it says nothing."""
+        """A stored answer as conditions name it; nothing if it says nothing."""
         return (self.cells(value)[""],) if self.answered(value) else ()
 
     def answer_of(self, values: tuple[Value, ...]) -> Any:
@@ -409,15 +418,15 @@ class Item(Strict):
         return values[0]
 
     def right_cells(self) -> tuple[Value, ...]:
-        """What tables have of the answers that pass it as a check; nothing where it is none."""
+        """What tables have of the answers that pass it as a check; nothing if it is none."""
         return as_tuple(self.right)
 
     def one_of(self) -> tuple[str, ...] | None:
-        """The ids of its options, of which one can be chosen; None where that is not so."""
+        """The ids of its options, of which one can be chosen; None if that is not so."""
         return None
 
     def bounds(self) -> Bounds | None:
-        """The lowest and the highest number that can be answered; None where no number is."""
+        """The lowest and the highest number that can be answered; None if no number is."""
         return None
 
     @property
@@ -427,7 +436,7 @@ class Item(Strict):
         return (bounds := self.bounds()) is not None and bounds[1] - bounds[0] <= LONGEST_LISTED
 
     def offered(self) -> tuple[str, ...]:
-        """The ids of the options that can be chosen; none where there are none."""
+        """The ids of the options that can be chosen; none if there are none."""
         return ()
 
     def answer_words(self) -> dict[str, str]:
@@ -436,7 +445,7 @@ class Item(Strict):
 
     def possible(self) -> tuple[Value, ...] | None:
         """What it can be answered with, as conditions and checks name it: numbers, or the ids of
-        options; None where that cannot be listed."""
+        options; None if that cannot be listed."""
         if (bounds := self.bounds()) is not None:
             numbers = range(int(bounds[0]), int(bounds[1]) + 1) if self.in_steps else ()
             return tuple(numbers) or None
@@ -514,6 +523,9 @@ class Listed(Item):
         that are `alone` or described in one's own words stay at the end.
     """
 
+    pictured: ClassVar[bool] = True
+    """Whether its view shows pictures of its options or rows."""
+
     shuffle: bool = False
     _order: tuple[str, ...] = PrivateAttr(default=())
 
@@ -548,7 +560,7 @@ class Typed(Item):
     offers_answers: ClassVar[bool] = False
 
     def read(self, typed: str) -> Any:
-        """What a text says, as it is stored; None where it is no answer."""
+        """What a text says, as it is stored; None if it is no answer."""
         raise NotImplementedError
 
     def holds(self, value: Any) -> bool:

@@ -25,9 +25,9 @@ class ListedInstrument:
     ----------
     id : as a study names it; of one that is only described its name.
     title, source, terms : in words; the terms are empty for those of other packages.
-    languages : in which its words are there; none where it does not come with labapp.
+    languages : in which its words are there; none if it does not come with labapp.
     items : how many it has.
-    package : which brings it; empty where it does not come with labapp.
+    package : which brings it; empty if it does not come with labapp.
     """
 
     id: str

@@ -176,7 +176,7 @@ class TaskFiles:
     drawn, shown : the kinds of events that make a trial, and that put it on the screen.
     without_row : the kinds of events of these parts that need no row: other rows say what they say.
         A kind that stands nowhere here has a row in the timeline of the session, with its fields.
-    readme : what the README of a bundle says of its files; empty where that of other files of the
+    readme : what the README of a bundle says of its files; empty if that of other files of the
         task says it, None for `description`.
     rows : what fills the rows of a session: `TaskRows`, or a class derived from it.
 

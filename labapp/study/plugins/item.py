@@ -75,7 +75,7 @@ class Item(Strict):
         return ()
 
     def consent_form(self) -> ConsentForm | None:
-        """The consent form that it shows; None where it shows none."""
+        """The consent form that it shows; None if it shows none."""
         return None
 
     def shown_early(self) -> EarlyDebrief:
@@ -102,7 +102,7 @@ class Item(Strict):
         return iter(())
 
     def goes_through(self) -> str | None:
-        """The drawn variable whose cells, or the factor whose levels, it goes through; None where
+        """The drawn variable whose cells, or the factor whose levels, it goes through; None if
         it goes through none."""
         return None
 
@@ -122,8 +122,8 @@ class Item(Strict):
 @dataclass(frozen=True)
 class FlowOf:
     """What an item may know of the study it stands in. items: of the flow, those inside `each` too;
-    languages: those in which participants read it, none where the study says something impossible
-    of them; recording: None where that is so; whole: whether these are all its items, and none was
+    languages: those in which participants read it, none if the study says something impossible
+    of them; recording: None if that is so; whole: whether these are all its items, and none was
     left out for a mistake in it."""
 
     items: tuple[Item, ...]

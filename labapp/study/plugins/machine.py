@@ -96,7 +96,7 @@ class PartMachine(ABC, Generic[S]):
         return False
 
     def trial(self, state: S) -> tuple[int, int] | None:
-        """Number and attempt of the present trial, both from 1; None where there is none."""
+        """Number and attempt of the present trial, both from 1; None if there is none."""
         return None
 
     def restarted(self, state: S, attempt: int) -> S:
@@ -127,7 +127,7 @@ class PartMachine(ABC, Generic[S]):
 
     def asked_again(self, state: S) -> Sequence[Payload]:
         """What ends the attempt at the question on the screen so that it is asked again, in a study
-        that repeats questions in which the program stood still; nothing where no answer is awaited.
+        that repeats questions in which the program stood still; nothing if no answer is awaited.
         A task that has it says so (`TaskType.asks_again`)."""
         return ()
 
@@ -140,7 +140,7 @@ class PartMachine(ABC, Generic[S]):
         return {}
 
     def rights(self, state: S) -> Sequence[bool]:
-        """Of each of its questions that is over, whether it was answered rightly; empty where no
+        """Of each of its questions that is over, whether it was answered rightly; empty if no
         answer is right."""
         return ()
 
@@ -234,12 +234,12 @@ def next_attempt(stage: Stage, highest: int) -> tuple[int, int]:
 
 
 def limit_words(part: TrialsPart) -> str:
-    """The time limit behind a part's summary; empty where there is none."""
+    """The time limit behind a part's summary; empty if there is none."""
     return "" if part.time_limit_s is None else f", at most {part.time_limit_s / 60:g} minutes"
 
 
 def limit_ns(part: TrialsPart, stage: Stage) -> int | None:
-    """Working time at which the stage's time limit is reached; None where there is none yet."""
+    """Working time at which the stage's time limit is reached; None if there is none yet."""
     if part.time_limit_s is None or stage.stage_started_ns is None:
         return None
     return stage.stage_started_ns + round(part.time_limit_s * NS)

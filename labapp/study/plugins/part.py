@@ -35,7 +35,7 @@ class Target:
     sampling : how states like these two are drawn, see `labapp.study.conditions`.
     distance : how pictures are compared, see `labapp.models.representations.distance`.
     alignment : from which on they count as aligned, 0-1.
-    skip_after_s : seconds after which a question can be skipped; None where no skip waits for it.
+    skip_after_s : seconds after which a question can be skipped; None if no skip waits for it.
     """
 
     model: str
@@ -105,7 +105,7 @@ class PlannedPart(Kept):
     levels : by factor of the study's design that is met within participants, the level that the
         part is of; the model of a stage is told by the stage itself.
     only_if : the answers without which it is left out (see `labapp.study.when`); empty: none.
-    named : what conditions call its results; empty where none can name them.
+    named : what conditions call its results; empty if none can name them.
     """
 
     timed: ClassVar[bool] = False
@@ -141,7 +141,7 @@ class PlannedPart(Kept):
 
     def signed_document(self) -> str | None:
         """SHA-256 of the text that the participant signs here by a name or a drawing, which are
-        stored apart; None where nothing is signed."""
+        stored apart; None if nothing is signed."""
         return None
 
     ordered: ClassVar[str] = ""
@@ -152,11 +152,11 @@ class PlannedPart(Kept):
         return ()
 
     def target(self) -> Target | None:
-        """What its questions begin with and are to reach; None where they have no target."""
+        """What its questions begin with and are to reach; None if they have no target."""
         return None
 
     def belongs_to(self) -> str | None:
-        """Id of the part that it asks about; None where it stands for itself."""
+        """Id of the part that it asks about; None if it stands for itself."""
         return None
 
     def questionnaire(self) -> Questionnaire | None:
@@ -186,7 +186,7 @@ class PlannedPart(Kept):
         return False
 
     def stage_place(self) -> tuple[int, int] | None:
-        """The number of the stage, from 1, among how many, where participants are told; None where
+        """The number of the stage, from 1, among how many, where participants are told; None if
         it is no stage and no practice, or they are not told."""
         return None
 
@@ -198,7 +198,7 @@ class PlannedPart(Kept):
     @property
     def picture_px(self) -> int | None:
         """Logical pixels of the longer side of a picture whose size matters, as where people are to
-        see it alike; None where it may be as large as there is room for."""
+        see it alike; None if it may be as large as there is room for."""
         return None
 
     @property
@@ -253,7 +253,7 @@ class PlannedPart(Kept):
 class TrialsPart(PlannedPart):
     """A part that consists of trials: a stage, or the practice before one.
 
-    adaptive: the tracks by which a rule chooses what comes next; None where all is planned.
+    adaptive: the tracks by which a rule chooses what comes next; None if all is planned.
     """
 
     has_trials: ClassVar[bool] = True
@@ -391,7 +391,7 @@ class RepresentationPart(Drawing, TrialsPart):
         try:
             LatentSpace.from_json(dimensions)
         except (KeyError, TypeError, OverflowError) as error:
-            raise ValueError(f"these are no dials: {error!r}") from error
+            raise ValueError(f"these are not valid sliders: {error!r}") from error
         return dimensions
 
     @cached_property

@@ -40,7 +40,7 @@ class PictureContext:
     slow : ids of the models that decode in the worker.
     request : runs a job in the worker, which forgets an earlier one that still waits.
     came : to be called in the runner's thread when the worker is done, with the command that
-        follows; with None where there are other pictures and nothing to ask.
+        follows; with None if there are other pictures and nothing to ask.
     """
 
     decoders: Mapping[str, Decoder]
@@ -55,7 +55,7 @@ class PartPictures(Generic[P]):
     Attributes
     ----------
     shown
-        What is on show, of a type that the task and its screen agree on; None where the part has no
+        What is on show, of a type that the task and its screen agree on; None if the part has no
         pictures, or none yet.
     """
 

@@ -71,7 +71,7 @@ class MachineContext:
     ----------
     loaded : the study with its texts and instruments.
     planned : study, participant and seed of the session.
-    decoders : by model id; empty where nobody decodes (replay, analysis).
+    decoders : by model id; empty if nobody decodes (replay, analysis).
     """
 
     loaded: LoadedStudy
@@ -79,7 +79,7 @@ class MachineContext:
     decoders: Mapping[str, Decoder]
 
     def latents(self, model: str) -> NDArray[np.float32] | None:
-        """The held-out sample of a model, shape (rows, dimensions); None where nobody decodes."""
+        """The held-out sample of a model, shape (rows, dimensions); None if nobody decodes."""
         decoder = self.decoders.get(model)
         return None if decoder is None else decoder.latents
 
@@ -107,18 +107,18 @@ class TaskType(ABC, Generic[P]):
     part. `screen` may choose it by more than the class."""
     actors: ClassVar[str | Mapping[type[PlannedPart], str]] = ""
     """Likewise the `labapp.study.plugins.simulated.Actor` by which a simulated participant goes
-    through a part; empty where it cannot be simulated."""
+    through a part; empty if it cannot be simulated."""
     items: ClassVar[tuple[type[Item], ...]] = ()
     """The classes of its items in a study's flow."""
     stages: ClassVar[tuple[type[TaskStages], ...]] = ()
     """The classes of what a study may say of its stages, each with a Literal `task` of its own."""
     strategies: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """The strategies that simulated participants can have in it, by name, each with how they go
-    about it; `simulate` gets the name. Empty where all of them do the same."""
+    about it; `simulate` gets the name. Empty if all of them do the same."""
 
     words: ClassVar[str] = ""
     """Name of the file with the words of its screens, with `{language}` in it, such as
-    `texts/{language}/my-task.yaml`; empty where those of `participant.yaml` are enough. It is found
+    `texts/{language}/my-task.yaml`; empty if those of `participant.yaml` are enough. It is found
     like any text of a study: beside the study, then in labapp's `assets`, then in the folder
     `assets` beside the module that the package's entry point names."""
     own_words: ClassVar[tuple[str, ...]] = ()
@@ -185,7 +185,7 @@ class TaskType(ABC, Generic[P]):
 
     def results(self, item: Any) -> frozenset[str]:
         """What conditions of later items can name of an item, of `labapp.study.results`; nothing
-        where no answer is right.
+        if no answer is right.
 
         item : one of `items`, or of `stages`.
         """
@@ -225,7 +225,7 @@ class TaskType(ABC, Generic[P]):
         """The state machine of a part; index: its place in the plan, from 0."""
 
     def screen(self, part: P) -> str:
-        """Where the participant's screen of a part is, as `module:Class`. Raises LookupError where
+        """Where the participant's screen of a part is, as `module:Class`. Raises LookupError if
         the task names none."""
         if where := _of_part(self.screens, part):
             return where
@@ -236,7 +236,7 @@ class TaskType(ABC, Generic[P]):
         return PartPictures(part, context)
 
     def simulate(self, part: P, participant: SimulatedParticipant) -> Actor[Any] | None:
-        """How a simulated participant goes through a part; None where that cannot be simulated,
+        """How a simulated participant goes through a part; None if that cannot be simulated,
         which ends a simulation with an error that says so."""
         where = _of_part(self.actors, part)
         actor: Actor[Any] | None = load(where)(part, participant) if where else None
@@ -259,7 +259,7 @@ class TaskType(ABC, Generic[P]):
     def values(self, part: P, result: Any, words: Words) -> dict[str, str]:
         """What texts behind a part may say in braces of how it went.
 
-        result: what its machine's `result` gave. Empty where there is nothing to say.
+        result: what its machine's `result` gave. Empty if there is nothing to say.
         """
         return {}
 
@@ -283,7 +283,7 @@ def _load_shipped() -> Iterator[TaskType[Any]]:
 
 
 def _explain_conflict(task_type: TaskType[Any], others: Sequence[TaskType[Any]]) -> str:
-    """Why a task cannot be used beside others; empty where it can."""
+    """Why a task cannot be used beside others; empty if it can."""
     taken = {kind for known in others for kind in _kinds(known)}
     kinds = sorted(kind for kind in _kinds(task_type) if kind in taken)
     if kinds:
@@ -388,7 +388,7 @@ def part_class(kind: str) -> type[PlannedPart]:
 def read_part(row: Mapping[str, Any]) -> PlannedPart:
     """A part from its row in the plan of a session, of whatever version.
 
-    Raises SessionError for a kind that nobody knows, RecordError where the row does not fit.
+    Raises SessionError for a kind that nobody knows, RecordError if the row does not fit.
     """
     known = part_class(str(row.get("part")))
     try:
@@ -408,12 +408,12 @@ def read_part(row: Mapping[str, Any]) -> PlannedPart:
 
 def read_known_parts(plan: Sequence[Mapping[str, Any]]) -> tuple[PlannedPart, ...]:
     """The parts of a plan whose kinds are known, for checks beside the one that names the others.
-    Raises RecordError where a row does not fit."""
+    Raises RecordError if a row does not fit."""
     return tuple(read_part(row) for row in plan if knows(str(row.get("part"))))
 
 
 def task_type_of(part: PlannedPart) -> TaskType[Any]:
-    """The task type that a part is of. Raises SessionError where nobody knows its kind."""
+    """The task type that a part is of. Raises SessionError if nobody knows its kind."""
     return _of_kind(part.part)[0]
 
 
@@ -430,7 +430,7 @@ def shown_kinds() -> frozenset[str]:
 
 @cache
 def task_files() -> tuple[TaskFiles, ...]:
-    """What a bundle has of the tasks. Raises BundleError where a package's cannot be loaded, or two
+    """What a bundle has of the tasks. Raises BundleError if a package's cannot be loaded, or two
     would write the same files."""
     known: dict[str, tuple[TaskFiles, str]] = {}
     for task_type in task_types():
@@ -450,7 +450,7 @@ def task_files() -> tuple[TaskFiles, ...]:
 @cache
 def course_rows() -> dict[str, CourseRow]:
     """By kind of event what tasks have in a bundle's timeline of the session. Raises BundleError
-    where a package's cannot be loaded."""
+    if a package's cannot be loaded."""
     rows = (
         row for known in task_types() if known.course for row in _load_hook(known, known.course)
     )
@@ -460,7 +460,7 @@ def course_rows() -> dict[str, CourseRow]:
 @cache
 def collect_kept_text() -> dict[str, frozenset[str]]:
     """By kind of event the fields whose text a de-identified copy keeps: as they declare, and as
-    tasks of packages say apart from them. Raises BundleError where a package's cannot be loaded."""
+    tasks of packages say apart from them. Raises BundleError if a package's cannot be loaded."""
     fields = {name: kept_fields(payload) for name, payload in kinds.registered_kinds().items()}
     for known in task_types():
         for kind, names in _load_hook(known, known.kept_text).items() if known.kept_text else ():

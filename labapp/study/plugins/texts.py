@@ -9,7 +9,8 @@ _VALUE = re.compile(r"\{(\w+)\}")
 _BRACES = re.compile(r"\{[^{}]*\}")
 _ONE_BRACE = re.compile(r"\{\w+|\w+\}")
 _NEARLY = re.compile(r"\{(?!\w+\})[ \w-]*\}")
-_PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]*)[^)]*\)")
+PICTURE = re.compile(r"!\[((?:\\.|[^\[\]\\]|\[[^\[\]]*\])*)\]\(([^)\s]*)[^)]*\)")
+"""A picture in Markdown: its words, which may have brackets, and its name."""
 _BEGINS = r"your|name of|insert|ihre?[mnrs]?\b|name de[rs]\b|name ihre[rs]\b|bitte\b"
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?:\s[^<>]*)?/?>")
@@ -47,7 +48,7 @@ def near_names(text: str) -> list[str]:
 
 def picture_names(text: str) -> list[str]:
     """Every picture that a text names, as `![](name)`, once each."""
-    return list(dict.fromkeys(_PICTURE.findall(text)))
+    return list(dict.fromkeys(name for _, name in PICTURE.findall(text)))
 
 
 def tags(text: str, *, markdown: bool = True) -> list[str]:

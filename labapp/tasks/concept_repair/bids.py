@@ -37,7 +37,7 @@ class ConceptRows(TaskRows):
         return cells
 
 
-_DEVICE = Column("device", "Input: mouse, keyboard, touch, simulated; plan where it was given.")
+_DEVICE = Column("device", "Input: mouse, keyboard, touch, simulated; plan if it was given.")
 REPAIR = TaskFiles(
     parts=("concept_repair",),
     name="concept repair",
@@ -75,7 +75,7 @@ REPAIR = TaskFiles(
         "trial": "A picture, from its appearance to its end.",
         "chosen": "A change was chosen, and its result is forecast before it is shown.",
         "picked": "The class that will be answered was picked, or another in its place.",
-        "foretold": "It was final; the change follows.",
+        "foretold": "The forecast was final; the change follows.",
         "set": "A concept was set, and the model answered again.",
         "undone": "The last change was undone.",
         "ended": "The participant, or the limit, ended the picture.",
@@ -103,14 +103,14 @@ GRID = TaskFiles(
     event_columns=(
         Column("concept", "ticked: id of the concept that is set."),
         Column("other", "ticked: id of the concept that is said to change with it."),
-        Column("on", "ticked, nothing: whether it is said now."),
+        Column("on", "ticked, nothing: whether the participant says so now."),
         _DEVICE,
     ),
     types={
         "stage": "The grid, from its beginning to its end.",
         "trial": "The grid, from its appearance to Next.",
-        "ticked": "A pair was ticked, or its tick taken away.",
-        "nothing": "It was said that no concept changes another, or no longer said.",
+        "ticked": "A pair was ticked or unticked.",
+        "nothing": "The participant said that no concept changes another, or took that back.",
     },
     kinds={events.GridTicked.kind: "ticked", events.GridNothing.kind: "nothing"},
     drawn=events.GridDrawn.kind,

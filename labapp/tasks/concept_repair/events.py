@@ -16,7 +16,7 @@ from labapp.record.events.registry import Payload, Whole, Word, kind
 
 
 def _no_concept(part: Mapping[str, Any], *concepts: int) -> str:
-    """Why a part has not all of these concepts; empty where it has."""
+    """Why a part has not all of these concepts; empty if it has."""
     count = len(part["repaired"]["concepts"])
     strange = [concept for concept in concepts if not 0 <= concept < count]
     return f"refers to concept {strange[0]}, but there are only {count}" if strange else ""

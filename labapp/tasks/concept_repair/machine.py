@@ -64,7 +64,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         return trial.phase == "setting" and audited
 
     def limit_ns(self, state: RepairState) -> int | None:
-        """Working time at which the present picture is left; None where nothing says so."""
+        """Working time at which the present picture is left; None if nothing says so."""
         trial, limit_s = state.trial, self.part.item_limit_s
         if limit_s is None or trial is None or trial.outcome is not None:
             return None
@@ -88,7 +88,7 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         return super().decide(state, command, now_ns)
 
     def _ends(self, state: RepairState, trial: Repair, command: Command, now_ns: int) -> str | None:
-        """How a command ends the picture; None where it does not."""
+        """How a command ends the picture; None if it does not."""
         match command:
             case events.RepairDone() if self.can_finish(trial):
                 return DONE

@@ -41,7 +41,7 @@ Sample = Literal["matched", "natural", "practice"]
 
 class PlannedClass(Strict):
     """A class on the rule card. name: as this participant has it in this stage; marks: what it can
-    be told by; concepts: by id those that make it, on or off; empty where nobody says."""
+    be told by; concepts: by id those that make it, on or off; empty if nobody says."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class PlannedClass(Strict):
 class Repaired(Strict):
     """What the parts of one stage share: the model, its concepts and its classes.
 
-    purity, oracle: rows for the concept whose code it is; empty where the switches are perfect.
+    purity, oracle: rows for the concept whose code it is; empty if the switches are perfect.
     scores: of the model, by the name of the measure; accuracies: in percent.
     """
 
@@ -76,12 +76,12 @@ class Repaired(Strict):
         return rules_of(self.concepts, tuple(known.concepts for known in self.classes))
 
     def class_(self, of: str) -> PlannedClass:
-        """The class of an id. Raises KeyError where there is none."""
+        """The class of an id. Raises KeyError if there is none."""
         return next(filter(lambda known: known.id == of, self.classes))
 
     def deviation(self, concept: int, other: int) -> float | None:
         """How far the code of a concept tells more, or less, of another than the true concept does;
-        None where the model's purity is not known."""
+        None if the model's purity is not known."""
         if not self.purity:
             return None
         return self.purity[concept][other] - self.oracle[concept][other]
@@ -112,7 +112,7 @@ class PlannedChange(Strict):
 
 
 class PlannedItem(Strict):
-    """A picture. item: what corrections do to it, none where that has no name; foresee: whether its
+    """A picture. item: what corrections do to it, none if that has no name; foresee: whether its
     changes are foretold; given: the change that is foretold, where none is free; withheld: whether
     the model's answer to it is kept from the participant; answers: base64 of float16, shape (3^k,
     classes), or (1 + 2 k, classes) of `single` changes, see `labapp.models.stimuli.interventions`.

@@ -612,7 +612,7 @@ class Wanted:
 def pictures_at(place: int, planner: Planner) -> dict[str, tuple[Photo, ...]]:
     """The pictures that this participant sees at a place of the flow, by kind.
 
-    Raises IncompatibleStimuliError where some are missing.
+    Raises IncompatibleStimuliError if some are missing.
     """
     key = (TASK, "pictures")
     if key not in planner.memory:
@@ -734,7 +734,7 @@ class ConceptExamplesPart(PlannedPart):
 def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptExamplesPart:
     """The examples before the stage at a place of the flow.
 
-    Raises StudyError where the set has no pictures to tell a concept by.
+    Raises StudyError if the set has no pictures to tell a concept by.
     """
     item, scope = planner.flow[place]
     stages = item.task_stages()

@@ -417,7 +417,7 @@ _PICTURE = of(
         text picture: id of the picture in its stimulus set
         text truth: id of the true class
         text item: what corrections do to the picture: repair, control, trap or unrepairable, see
-            the glossary; empty where they do nothing of these, and in practice
+            the glossary; empty if they do none of these, and in practice
         text sample: why it is shown: matched (for its type), natural (drawn regardless of the
             model's answer) or practice
         text instruction: repair, audit or foresight
@@ -446,7 +446,7 @@ REPAIRS = of(
         yes foresee: the model's answers to its changes were forecast before they were shown
         whole n_concepts: concepts that could be set
         whole n_concepts_wrong: how many of these the model gets wrong when left alone
-        whole n_classes: classes that the model tells apart
+        whole n_classes: classes that the model distinguishes
         text outcome: done, gave_up, time_expired (the picture's limit) or as in the table trials
         text answer_alone: id of the class that the model answers when left alone
         yes correct_alone: that answer is right
@@ -530,7 +530,7 @@ CONCEPT_CHANGES = of(
             follows (the card says that it moves, and it does so), stays (the card says that it
             stays, and it does), leaks (the card says that it stays, and it moves), holds (the card
             says that it moves, and it stays) or strays (it moves to another class than the card
-            says); empty where the card does not give the first answer
+            says); empty if the card does not give the first answer
         text answer_before: id of the class that the model answered before
         text answer_after: id of the class that it answered then
         yes correct_before: the answer before was right
@@ -552,7 +552,7 @@ CONCEPT_CHANGES = of(
         number deviation_mean [0-1]: mean over the other concepts of the absolute deviation of the
             concept that was set, see the table concept_purities
         number deviation_largest [0-1]: the largest of these
-        text device: what set it: mouse, keyboard, touch, simulated; plan where it was given
+        text device: what set it: mouse, keyboard, touch, simulated; plan if it was given
         yes excluded: its attempt does not count
     """),
     *_COUNTS,
@@ -659,7 +659,7 @@ CONCEPT_CURVES = of(
     ),
     yes(
         "correct_wrong_first",
-        "the same where those that the model has wrong come first, in the order of the set",
+        "the same if the concepts that the model gets wrong come first, in the order of the set",
     ),
     via=("repaired", "item"),
     picture="item.photo",

@@ -229,7 +229,7 @@ class PictureLook:
     ----------
     seen : the concepts, as the participant takes them.
     sureness : the probability to see each rightly.
-    name : the class that they make by the rule card; None where it has none for them.
+    name : the class that they make by the rule card; None if it has none for them.
     """
 
     seen: tuple[bool, ...]
@@ -287,7 +287,7 @@ class Repairer:
         return self.part.items[trial.number - 1]
 
     def named(self, concepts: Sequence[bool]) -> str | None:
-        """The class that the rule card has for these concepts; None where it has none."""
+        """The class that the rule card has for these concepts; None if it has none."""
         for class_, rule in zip(self.part.repaired.classes, self._rules, strict=True):
             if rule and all(concepts[place] == on for place, on in rule.items()):
                 return class_.id

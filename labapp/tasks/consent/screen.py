@@ -31,9 +31,9 @@ class ConsentScreen(Screen):
     """A name or a signature goes to `on_consent` and nowhere else.
 
     tick: that the text was read and is agreed to. uses: a tick for each use of the data that the
-    form asks one by one. name: where the name is typed, None where a click signs; with a drawn
+    form asks one by one. name: where the name is typed, None if a click signs; with a drawn
     signature it stands below the field, for people who cannot draw: everything works by keyboard.
-    field: where the signature is drawn; None where none is.
+    field: where the signature is drawn; None if none is.
     """
 
     def __init__(self, session: SessionView, part: ConsentPart) -> None:

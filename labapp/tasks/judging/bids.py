@@ -68,7 +68,7 @@ def _files(part: str, name: str, label: str, description: str, readme: str) -> T
             ),
             Column(
                 "value",
-                "judgement: the answer, n/a where it was taken back; species_opened: place of the "
+                "judgement: the answer, n/a if it was taken back; species_opened: place of the "
                 "class among the options, from 1; time_expired: the limit in s.",
             ),
             Column("device", "Input that answered: mouse, keyboard, simulated."),

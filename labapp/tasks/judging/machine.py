@@ -95,7 +95,7 @@ def missing(asked: Sequence[PhotoQuestion], trial: PhotoTrial) -> tuple[PhotoQue
 def decide_answer(
     asked: Sequence[PhotoQuestion], trial: PhotoTrial, command: events.Judge
 ) -> Sequence[events.JudgementMade]:
-    """The events of an answer; none where the question has no such answer, or has it already.
+    """The events of an answer; none if the question has no such answer, or has it already.
 
     Answers to questions that no longer apply are taken back.
     """

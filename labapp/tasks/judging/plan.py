@@ -117,7 +117,7 @@ class PlannedPhoto(Strict):
 
     @property
     def wrong_at(self) -> int | None:
-        """The first wrong step, from 1; None where none is."""
+        """The first wrong step, from 1; None if none is."""
         return self.first_wrong
 
     def pictures(self) -> Iterator[str]:
@@ -137,7 +137,7 @@ class PlannedPhoto(Strict):
 class ExplainedModel(Strict):
     """What the parts of one stimulus set share. names: class id -> what it is called on the screen;
     marks: class id -> the line it can be told by, shown in a labels version; accuracy: in
-    percent; colour_map: of the heatmaps, empty where they are coloured already; scale: see
+    percent; colour_map: of the heatmaps, empty if they are coloured already; scale: see
     `labapp.models.stimuli.manifest.Manifest`; invented: the names are made up."""
 
     stimuli: str
@@ -254,7 +254,7 @@ class JudgingPart(TrialsPart):
         return {photo.id: photo for photo in self.photos}
 
     def steps_of(self, photo: str) -> int | None:
-        """How many steps of a path were shown as decided; None where there is no path."""
+        """How many steps of a path were shown as decided; None if there is no path."""
         return len(self.judged[photo].rows) if self.explained.kind == "path" else None
 
     def documents(self) -> Iterator[str]:
@@ -273,7 +273,7 @@ class JudgingPart(TrialsPart):
 class Exercise(Strict):
     """An exercise of the warm-up with the fruit decision tree: `picture` names the drawing, steps
     the model's answers on the way, each `attribute_answer`; prediction and truth are fruits;
-    first_wrong: the first wrong step from 1, none where the model is right. attributes: among which
+    first_wrong: the first wrong step from 1, none if the model is right. attributes: among which
     the first mistake is asked for; empty for those of the steps. In the tables an exercise is a
     photo without rows."""
 
@@ -304,7 +304,7 @@ class Exercise(Strict):
 
     @property
     def wrong_at(self) -> int | None:
-        """`mistake`; None where the model is right."""
+        """`mistake`; None if the model is right."""
         return None if self.first_wrong is None else self.mistake
 
     @property
@@ -442,7 +442,7 @@ def options_of(task: JudgingTask, photos: Iterable[PlannedPhoto]) -> int:
 
 
 def find_chosen_class(photo: PlannedPhoto, answers: Mapping[str, int]) -> str | None:
-    """The class that the participant believes correct; None where no answer says one."""
+    """The class that the participant believes correct; None if no answer says one."""
     if DISTINCTION in answers:
         return photo.options[answers[DISTINCTION] - 1]
     first = answers.get(FIRST)

@@ -158,7 +158,7 @@ COLOUR_MAPS: dict[Scale, tuple[ColourMap, ...]] = {
 
 
 def colour_map_of(stages: JudgingStages, scale: Scale | None) -> ColourMap | None:
-    """The colour map of the heatmaps, which texts speak of too; None where there are none.
+    """The colour map of the heatmaps, which texts speak of too; None if there are none.
 
     Raises IncompatibleStimuliError for one that hides the sign, or gives one to what has none.
     """
@@ -228,7 +228,7 @@ class Showing:
         )
 
     def photos(self, number: int, shuffle: Shuffle) -> tuple[PlannedPhoto, ...]:
-        """The photos of a set, in the order of the set. Raises IncompatibleStimuliError where there
+        """The photos of a set, in the order of the set. Raises IncompatibleStimuliError if there
         is no such set, or a photo lacks what the task asks about."""
         manifest = self.stimulus_set.manifest
         photos = photos_of(self.stimulus_set, number)
@@ -377,7 +377,7 @@ def _allocate(place: int, planner: Planner) -> PhotoAllocation:
 
 
 def method_near(item: MethodItem, scope: Scope, place: int, planner: Planner) -> PhotoAllocation:
-    """The stage whose method an item introduces. Raises StudyError where there is none."""
+    """The stage whose method an item introduces. Raises StudyError if there is none."""
     near = planner.nearest(place, JudgingStages, ahead=True)
     if near is not None:
         return allocate_photos(near, planner)
@@ -394,7 +394,7 @@ Shuffle = Callable[[Sequence[PlannedRow], str], tuple[PlannedRow, ...]]
 
 
 def lacks(task: JudgingTask, photo: Photo, manifest: Manifest) -> str:
-    """What a photo lacks of what a task shows; empty where it has all."""
+    """What a photo lacks of what a task shows; empty if it has all."""
     chosen_from = task in ("heatmap-distinction", "prototype-distinction")
     if chosen_from and not {photo.truth, photo.prediction} <= set(photo.options):
         return "no options with truth and prediction among them"

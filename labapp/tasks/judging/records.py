@@ -44,7 +44,7 @@ JudgedPart = plan.JudgingPart | plan.WarmUpPart
 
 @dataclass(slots=True)
 class GivenAnswer:
-    """One question about a photo. value: the answer that stands, None where it was taken back;
+    """One question about a photo. value: the answer that stands, None if it was taken back;
     at_ns: working time of the last answer; given: how often it was answered."""
 
     value: int | None
@@ -139,7 +139,7 @@ class PhotoRecord(Attempt):
         return self.right_agreement
 
     def named(self, among: Sequence[str], number: int) -> str:
-        """The class of this number, from 1. Raises RecordError where there is none."""
+        """The class of this number, from 1. Raises RecordError if there is none."""
         if not 1 <= number <= len(among):
             raise RecordError(
                 f"In question {self.trial} of {self.part.id!r}, answer {number} was given, but "
@@ -162,7 +162,7 @@ class PhotoRecord(Attempt):
 
     @property
     def chosen(self) -> str | None:
-        """Id of the class believed correct; None where none was chosen, or none can be."""
+        """Id of the class believed correct; None if none was chosen, or none can be."""
         answers, photo = self.answers, self.photo
         if plan.DISTINCTION in answers:
             return self.named(photo.options, answers[plan.DISTINCTION])
@@ -206,7 +206,7 @@ class PhotoRecord(Attempt):
         return answer - wrong
 
     def first_wrong_found(self, question: str) -> bool | None:
-        """Whether that step was named; None where it was not asked."""
+        """Whether that step was named; None if it was not asked."""
         step = self.against_first_wrong(question)
         return None if step is None else step == 0
 
@@ -244,7 +244,7 @@ class PhotoRecord(Attempt):
 
 @dataclass(frozen=True, slots=True)
 class RatedRow:
-    """A row of prototypes whose similarity was rated. place: from 1, as planned; given: None where
+    """A row of prototypes whose similarity was rated. place: from 1, as planned; given: None if
     it was handed in without an event of its own."""
 
     photo: PhotoRecord
@@ -267,7 +267,7 @@ class RatedRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedStage:
-    """The photos of a stage that count and were judged; performance: None where none was
+    """The photos of a stage that count and were judged; performance: None if none was
     computed."""
 
     part: JudgedPart
@@ -321,8 +321,8 @@ ANSWERS_TO = (
         whole output_confidence [1-5]: 1 not confident at all to 5 completely confident
         whole distinction: which class is correct: place among the options, from 1
         whole distinction_confidence [1-5]: 1 not confident at all to 5 completely confident
-        whole agreement [1-4]: opinion of the prediction: 1 fairly, 2 somewhat confident that it is
-            incorrect, 3 somewhat, 4 fairly confident that it is correct
+        whole agreement [1-4]: opinion about the prediction: 1 fairly, 2 somewhat confident that it
+            is incorrect, 3 somewhat, 4 fairly confident that it is correct
         whole step_1: the last step but one of the tree: 1 absent, 2 present
         whole step_2_absent: the last step, reached by absent: 1 absent, 2 present
         whole step_2_present: the last step, reached by present: 1 absent, 2 present
@@ -332,7 +332,7 @@ ANSWERS_TO = (
         whole mistake: warm-up: the first mistake: 1 colour, 2 count, 3 shape, 4 none
     """),
 )
-"""A column a question, named like it; empty where it was not asked, or not answered."""
+"""A column a question, named like it; empty if it was not asked, or not answered."""
 
 
 def _answer_to(column: Column) -> Column:
@@ -345,8 +345,8 @@ JUDGEMENTS = of(
     *_WHERE,
     *columns_in("""
         text picture: the picture of the photo, by its name in the stimulus set
-        text options: ids of the classes to choose from, in their order, with ; between them; for
-            the last two steps of a tree, the classes at their four ends, absent-absent first
+        text options: ids of the classes to choose from, in their order, separated by semicolons;
+            for the last two steps of a tree, the classes at their four ends, absent-absent first
         whole first_wrong: the first step after which the true class is out of reach; empty if there
             is none
         whole n_steps: steps of the path that are shown as decided; empty without a path
@@ -381,7 +381,7 @@ JUDGEMENTS = of(
         seconds description_s: how long the description was open over the photo, wherever it was
             opened, without pauses and gaps
         whole n_tree_opened: times the picture of the whole tree was opened
-        text answered_with: input devices used for answers, with ; between them
+        text answered_with: input devices used for answers, separated by ;
         text facts: what else the stimulus set contains about the photo (JSON)
         seconds started_session_s: session time (pauses included) of the photo's appearance
     """),
@@ -436,10 +436,10 @@ JUDGING_STAGES = of(
         number model_accuracy [%]: accuracy of the explained model, as shown to the participant
         number output_rate [0-1]: share of photos on which the predicted class was found
         number agreement [1-4]: mean agreement
-        whole hits: photos assigned as they are, when half of them are taken as believed correct by
-            the highest ratings and ties by lot: what the participant was told
+        whole hits: photos assigned correctly, if the half with the highest ratings is taken as
+            believed correct and ties are decided by lot: the number shown to the participant
         number expected_hits: expected number of hits; mean over all ways to break the ties
-        whole n_ties: photos among which the lot decided
+        whole n_ties: photos decided by lot
     """),
     via=("part", "performance"),
     model_accuracy="part.accuracy",

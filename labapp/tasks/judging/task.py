@@ -102,8 +102,8 @@ class Judging(TaskType[AnyPart]):
     achieves = MappingProxyType(
         {
             "photos": "photos whose explanations were judged, practice not counted",
-            "above_chance": "photos answered rightly beyond the number that guessing gets right, "
-            "of each question that has a right answer, none where it is less; added up",
+            "above_chance": "number of photos answered correctly minus the number expected "
+            "from guessing (at least 0), added up over the questions that have a right answer",
         }
     )
 

@@ -20,7 +20,7 @@ COURSE = (
     ),
     CourseRow(
         CheckAnswered.kind,
-        "A comprehension check was judged: value 1 where it was passed; text is instrument, item "
+        "A comprehension check was judged: value is 1 if it was passed; text is instrument, item "
         "and attempt.",
         lambda payload: {
             "value": int(payload.passed),

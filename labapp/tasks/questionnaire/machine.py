@@ -22,6 +22,7 @@ from labapp.record.events.trials import (
     SoundAction,
     SoundPlayed,
     SoundState,
+    TextSoundPlayed,
 )
 from labapp.study.conditions import as_tuple
 from labapp.study.instruments import Instrument, Item, dont_know
@@ -271,7 +272,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
     def _play(
         self, state: QuestionnaireState, asked: PlaySound, now_ns: int
     ) -> Sequence[UnstampedEvent]:
-        """The sound of an item is started, paused, or over; nothing where that cannot be."""
+        """The sound of an item is started, paused, or over; nothing if that cannot be."""
         item = next((item for item in self.instrument.items if item.id == asked.item), None)
         sound = None if item is None else item.sounds.get(asked.option)
         if item is None or sound is None or item.id not in self.asked(state).ids:
@@ -351,6 +352,10 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
                 working = state.pauses.working_ns(event.t_ns)
                 sound = self.sound(state, item, option).after(payload, working)
                 return replace(state, sounds={**state.sounds, (item, option): sound})
+            case TextSoundPlayed(action="play"):  # one plays at a time
+                working = state.pauses.working_ns(event.t_ns)
+                stopped = {key: sound.stopped(working) for key, sound in state.sounds.items()}
+                return replace(state, sounds=stopped)
             case ResponseChanged():
                 return replace(state, answers={**state.answers, payload.item: payload.value})
             case CheckAnswered():

@@ -58,7 +58,7 @@ words."""
 
 
 def leaning(item: str, experience: Experience | None, rng: np.random.Generator) -> float | None:
-    """Where on the scale of an item somebody answers after an experience, 0..1; None where the item
+    """Where on the scale of an item somebody answers after an experience, 0..1; None if the item
     does not ask about it."""
     says = LEANINGS.get(item)
     if says is None or experience is None:

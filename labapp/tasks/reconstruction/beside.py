@@ -78,7 +78,7 @@ class CurveView(Plot):
         return made
 
     def show_curve(self, target: float | None, now_ns: int, *, changed: bool) -> None:
-        """target: None where there is none; now_ns: time in the question; changed: whether the
+        """target: None if there is none; now_ns: time in the question; changed: whether the
         curve did since the last call."""
         if target != self._target:
             self._target = target

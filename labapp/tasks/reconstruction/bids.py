@@ -83,7 +83,8 @@ FILES = TaskFiles(
             "s; time_expired: the limit in s.",
         ),
         Column(
-            "device", "Input that moved or took the dial: mouse, keyboard, wheel, touch, simulated."
+            "device",
+            "Input that moved or grabbed the slider: mouse, keyboard, wheel, touch, simulated.",
         ),
         Column("alignment", "Alignment with the target, 1 - distance.", "0-1"),
         Column("error_sum", "Sum over pixels of squared differences from the target's picture."),
@@ -100,7 +101,7 @@ FILES = TaskFiles(
         "dial_moved": "A slider was moved to a new value.",
         "picture": "The picture of the sliders was decoded and compared with the target.",
         "solved": "The alignment reached the target; the sliders are locked.",
-        "mark": "The participant of a calibration said how near the pictures are.",
+        "mark": "In a calibration, the participant said how near the pictures are.",
         "overlay": "Switched between side by side (false) and overlay (true).",
         "label": "A slider was renamed.",
         "skip_offered": "Skip became available.",

@@ -139,7 +139,7 @@ class Trial(State, frozen=True):
 
 class StageState(State, frozen=True):
     """trial: the present question, None before the first; outcomes: of the questions so far;
-    labels: the participant's names of the dials, None where not renamed; attempt: at the stage;
+    labels: the participant's names of the dials, None if not renamed; attempt: at the stage;
     highest: greatest attempt of any question so far."""
 
     pauses: Pauses
@@ -318,7 +318,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
         self, trial: Trial, move: MoveDial, z: Dials, measured: TargetDistance, working: int
     ) -> tuple[Trial, DialMoved, PictureDecoded] | None:
         """A movement whose picture is decoded at once: the question after it, and both events. None
-        where more comes of it, which `decide` says. z: the dials after it; measured: their picture.
+        if more comes of it, which `decide` says. z: the dials after it; measured: their picture.
         """
         dimension = move.dimension
         z_seq, value = trial.z_seq + 1, z[dimension]

@@ -137,7 +137,7 @@ def error_auc(snapshots: Sequence[Snapshot]) -> tuple[float, float]:
 
 class QuestionAttempt(Attempt):
     """One attempt at a question. Seconds are working time (pauses and gaps taken out) from
-    `trial.started`, which the times of its snapshots count from, too; None where the thing did not
+    `trial.started`, which the times of its snapshots count from, too; None if the thing did not
     happen."""
 
     part: ReconstructionPart
@@ -302,7 +302,7 @@ class QuestionAttempt(Attempt):
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Of some questions; None where there is no question to take it from. left_out: questions that
+    """Of some questions; None if there is no question to take it from. left_out: questions that
     do not count for the share that was solved. error_auc_sum and error_auc_mean are summed over the
     questions (error x s)."""
 
@@ -577,7 +577,7 @@ TABLES = TaskTables(
     words={
         "tasks_with_dials": "reconstruction, calibration (reconstruction without a target, "
         "in which marks are made)",
-        "durations": "the response time of reconstruction where it ended by Next or Skip",
+        "durations": "the response time of reconstruction if it ended by Next or Skip",
     },
     outcomes={
         "solved": "",

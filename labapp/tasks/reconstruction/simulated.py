@@ -152,7 +152,7 @@ class Reconstructor(Actor[ReconstructionPart]):
         """Turn a dial, and go on turning dials for as long as nothing comes of it but pictures.
 
         All is as though each movement had been sent, in a third of the time. Returns what is left
-        to be sent now; None where it acts again when it is time.
+        to be sent now; None if it acts again when it is time.
         """
         participant, runner, part = self.participant, self.participant.runner, self.part
         quiet_ns, pictures, state = runner.quiet_until_ns, runner.part_pictures, self.state
@@ -292,7 +292,7 @@ class Sight(Struct, frozen=True):
 
     @classmethod
     def of(cls, runner: Runner) -> Sight | None:
-        """What a session shows; None where there is no question, or no picture of it yet."""
+        """What a session shows; None if there is no question, or no picture of it yet."""
         trial: Trial | None = runner.state.part_state.trial
         if trial is None or not (trial.running or trial.solved) or runner.pictures is None:
             return None
@@ -316,7 +316,7 @@ class Reconstructing:
     language
         In which it names dials.
     say
-        Says a thought; None where it does not think aloud.
+        Says a thought; None if it does not think aloud.
     """
 
     def __init__(
@@ -469,7 +469,7 @@ class Reconstructing:
             self._enough = min(judged, 0.99)
 
     def _next(self, view: View) -> DialMove | None:
-        """The next move; None where nothing else comes to mind. Then it begins again elsewhere."""
+        """The next move; None if nothing else comes to mind. Then it begins again elsewhere."""
         assert self._strategy is not None
         if self._way:
             if self._move.watch is not None:
@@ -524,7 +524,7 @@ class Reconstructing:
         return self._name(runner) or self._last
 
     def _name(self, runner: Runner) -> Act | None:
-        """Type the next name that is not on the screen yet; None where all are."""
+        """Type the next name that is not on the screen yet; None if all are."""
         shown = runner.state.part_state.labels
         while self._names:
             dial, text = self._names.pop(0)

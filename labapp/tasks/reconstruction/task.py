@@ -155,7 +155,7 @@ class Reconstruction(TaskType[ReconstructionPart | TutorialPart]):
             return ""
         if part.marks:
             return f"{part.trials} pairs to mark, no target{limit_words(part)}"
-        what = "practice" if part.role == "practice" else "questions"
+        what = "practice questions" if part.role == "practice" else "questions"
         target = f"target {part.target_alignment * 100:g} %"
         return f"{part.trials} {what}, {target}{limit_words(part)}"
 

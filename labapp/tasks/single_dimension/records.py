@@ -65,7 +65,7 @@ SINGLE_TRIALS = of(
     QuestionRecord,
     whole("dimension", "the slider asked about, from 1", get=lambda row: row.drawn.dimension + 1),
     text("dimension_name", "the representation's own name of the dimension"),
-    text("regime", "low, medium or high, from which the value was drawn; empty where discrete"),
+    text("regime", "low, medium or high, from which the value was drawn; empty if discrete"),
     number("shown_value", "the slider's value in the picture asked about", get="drawn.value"),
     *columns_in("""
         text right_choice: low, medium or high; for a discrete slider the index of its value, from 0
@@ -77,7 +77,7 @@ SINGLE_TRIALS = of(
             and gaps: the response time of this task
     """),
     whole("track", "adaptive stages: number of the track, from 1; empty if no rule chose it"),
-    number("spread", "adaptive stages: how far low, medium and high lay apart", get="level"),
+    number("spread", "adaptive stages: how far apart low, medium and high were", get="level"),
     since_start("first_choice_s", "from the pictures' appearance to the first choice"),
     whole("choice_changes", "choices after the first"),
     whole("rating_changes", "ratings after the first, over all statements"),

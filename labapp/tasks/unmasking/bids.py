@@ -26,7 +26,7 @@ STIM_FILE = Column("stim_file", "The picture as it was shown, below the folder s
 @dataclass(frozen=True, slots=True)
 class Stimulus:
     """A stimulus as planned. file: name of its picture in the session's folder of pictures, None
-    where it is not there; logits, masked: by class, on the whole and on the masked picture, None
+    if it is not there; logits, masked: by class, on the whole and on the masked picture, None
     without a model."""
 
     file: str | None

@@ -43,7 +43,7 @@ class UnmaskingWords(PartWords[UnmaskingPart]):
         return tr("unmasking.set", **named)
 
     def detail(self, part: UnmaskingPart, *, blind: bool) -> str:
-        """Which of the stage's pictures a block has: 101–200; nothing where it has all of them."""
+        """Which of the stage's pictures a block has: 101–200; nothing if it has all of them."""
         if part.trials == part.total:
             return ""
         return f"{part.first + 1}–{part.first + part.trials}"

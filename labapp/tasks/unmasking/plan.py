@@ -54,7 +54,7 @@ class Unmasked(Strict):
 
 class PlannedMask(Strict):
     """A stimulus. pixels: of the grid that are shown; picture: a masked picture by name; logits: of
-    the model on it, one a class, none where there is no model to ask."""
+    the model on it, one a class, none if there is no model to ask."""
 
     percent: float
     pixels: int
@@ -207,7 +207,7 @@ class Reaction:
 
     Attributes
     ----------
-    shown, response : what the journal says of it, None where it did not come to that.
+    shown, response : what the journal says of it, None if it did not come to that.
     """
 
     shown: StimulusShown | None = None

@@ -169,7 +169,7 @@ _SET = of(
     text("manifest_sha256", "hash of the set's manifest"),
     text("classifier", "model package of the explained model; empty if the set names none"),
     number("model_accuracy", "accuracy of the explained model on its test photos", "%"),
-    text("classes", "ids of the classes that the model tells apart, with ; between them"),
+    text("classes", "ids of the classes that the model distinguishes, separated by ;"),
     via=("set",),
     model_accuracy="set.accuracy",
     classes=lambda row: ";".join(row.set.classes),
@@ -337,7 +337,7 @@ class UnmaskingRecords(TaskRecords[UnmaskingPart, StimulusRecord]):
     def begin(
         self, part: UnmaskingPart, key: Key, event: Event, payload: StimulusDrawn
     ) -> StimulusRecord:
-        """Raises RecordError where the plan lacks the stimulus."""
+        """Raises RecordError if the plan lacks the stimulus."""
         number, mask = payload.sequence, payload.mask
         sequence = part.sequences[number - 1] if 1 <= number <= len(part.sequences) else None
         if (

@@ -116,7 +116,7 @@ class Card(QFrame):
 
 
 def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Path | None:
-    """Where something new is to lie, None where nobody wants it. The writer refuses what is there
+    """Where something new is to lie, None if nobody wants it. The writer refuses what is there
     already, so nothing is asked about that.
 
     name: what it is called in the home folder at first; kinds: of files, as Qt's dialogs write
@@ -128,7 +128,7 @@ def ask_new_path(parent: QWidget, title: str, name: str, kinds: str = "") -> Pat
 
 
 def ask_path(parent: QWidget, title: str, kinds: str = "") -> str:
-    """The file that somebody chooses, beginning in the home folder; empty where nobody does."""
+    """The file that somebody chooses, beginning in the home folder; empty if nobody does."""
     return QFileDialog.getOpenFileName(parent, title, str(Path.home()), kinds)[0]
 
 
@@ -141,7 +141,7 @@ class WorkBar(QProgressBar):
         self.setFixedHeight(theme.SPACE_S)
 
     def set_share(self, share: float | None) -> None:
-        """How much is done, 0 to 1; None where nobody knows."""
+        """How much is done, 0 to 1; None if nobody knows."""
         self.setRange(0, 0 if share is None else STEPS)
         self.setValue(round((share or 0) * STEPS))
 
@@ -756,6 +756,15 @@ class RowModel(QAbstractTableModel, Generic[Row]):
         return self.cell(self.rows[index.row()], index.column(), role)
 
 
+class Headings(QHeaderView):
+    """Of columns, which can be sorted by. They keep no more room than their arrow takes: Qt keeps a
+    square of a heading's height in each."""
+
+    def sectionSizeFromContents(self, place: int) -> QSize:
+        size = super().sectionSizeFromContents(place)
+        return size - QSize(size.height() // 2 if self.isSortIndicatorShown() else 0, 0)
+
+
 class RowTable(QTableView):
     """A table of whole rows, as wide as there is room. chosen(): other rows are selected;
     picked(int): Enter was pressed on the row, counted from 0, or it was clicked: twice, or once
@@ -786,8 +795,10 @@ class RowTable(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(row_px)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
+        header = Headings(Qt.Orientation.Horizontal)
+        self.setHorizontalHeader(header)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         # The width of what can be seen: measuring thousands of cells would take the thread.
         header.setResizeContentsPrecision(0)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -798,7 +809,7 @@ class RowTable(QTableView):
         click.connect(lambda index: self.picked.emit(index.row()))
 
     def selected_row(self) -> int | None:
-        """The place of the first selected row, None where there is none."""
+        """The place of the first selected row, None if there is none."""
         rows = self.selectionModel().selectedRows()
         return min(index.row() for index in rows) if rows else None
 

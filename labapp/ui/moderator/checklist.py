@@ -353,7 +353,7 @@ def disk_row(
 
 def access_row(data: Path, private: Path) -> ChecklistRow | None:
     """In the place of the disk's row, where others can read what they should not: no session starts
-    while the private folder is open to them. None where all is as it should be."""
+    while the private folder is open to them. None if all is as it should be."""
     if rights := access.wide(private, private=True):
         form = N_("checklist.disk.private_open")
         command = access.narrower(private, private=True)
@@ -368,7 +368,7 @@ def access_row(data: Path, private: Path) -> ChecklistRow | None:
 
 
 def consent_row(text: str | None, problem: str = "", named: str = "") -> ChecklistRow:
-    """text: the consent document as Markdown, None where the study's flow has no consent; problem:
+    """text: the consent document as Markdown, None if the study's flow has no consent; problem:
     why what is signed could not be stored; named: its file, with its hash."""
     if text is None:
         return ChecklistRow("consent", "warn", tr("checklist.consent.none"), required=False)
@@ -414,7 +414,7 @@ class Computer:
 
     Attributes
     ----------
-    battery : its charge in percent; None where there is none, or the system does not say.
+    battery : its charge in percent; None if there is none, or the system does not say.
     plugged : whether it is connected to the mains.
     held : what can be held off in a session; None before it was tried.
     restart : whether updates wait for a restart.
@@ -474,7 +474,7 @@ def loudspeaker_row(state: str, problem: str = "") -> ChecklistRow:
 def backup_row(
     folder: str, sessions: int, waiting: int, *, there: bool, running: bool = False
 ) -> ChecklistRow:
-    """folder: where finished sessions are copied to, empty where nobody chose one; sessions: how
+    """folder: where finished sessions are copied to, empty if nobody chose one; sessions: how
     many there are; waiting: how many of them have no copy; there: the folder is; running: they are
     being copied."""
     state: State = "ok"
@@ -533,7 +533,7 @@ def about(head: StudyHead) -> str:
 
 
 def lasts(head: StudyHead) -> str:
-    """How long a session takes; empty where the study does not say."""
+    """How long a session takes; empty if the study does not say."""
     return tr("checklist.minutes", n=head.minutes) if head.minutes else ""
 
 

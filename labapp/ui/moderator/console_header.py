@@ -318,7 +318,7 @@ class ConsoleHeader(QFrame):
         self.asking_changed.emit()
 
     def take_key(self, event: QKeyEvent) -> bool:
-        """Take a key for the question that is open; False where it is not one of its keys."""
+        """Take a key for the question that is open; False if it is not one of its keys."""
         asking = self.asking
         return isinstance(asking, Asking) and asking.take_key(event)
 

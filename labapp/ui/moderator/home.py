@@ -303,7 +303,7 @@ class HomeView(QWidget):
             self.consent_pdf_wanted.emit(chosen if pdf else chosen.with_name(f"{chosen.name}.pdf"))
 
     def set_consent(self, title: str, markdown: str | None) -> None:
-        """The consent text to read; None where the study has none."""
+        """The consent text to read; None if the study has none."""
         self.reader_title.setText(title)
         self.ready.read.setVisible(markdown is not None)
         self.reader.show_text(markdown or "")

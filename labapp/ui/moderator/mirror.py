@@ -199,7 +199,7 @@ class MirrorPanel(bits.Card):
 
 
 def why_covered(session: SessionView) -> list[Fact]:
-    """Why the participant has a quiet page on the screen; nothing where there is none."""
+    """Why the participant has a quiet page on the screen; nothing if there is none."""
     state, part = session.source.state, session.part
     if session.finished:
         data = tr("mirror.kept")

@@ -389,7 +389,7 @@ class Correctable:
     working_ns
         Working time at which the line stands.
     text, first
-        How it reads now, empty where it was taken back, and how it read at first.
+        How it reads now, empty if it was taken back, and how it read at first.
     own_words
         Whether it can be put into other words; the study's words are only taken back.
     """

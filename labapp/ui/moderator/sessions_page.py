@@ -257,13 +257,14 @@ def _tags(line: SessionSummary) -> str:
     return ", ".join(filter(None, (line.phase, simulated, *line.tags)))
 
 
-TAGS = SessionColumn(N_("sessions.column.tags"), _tags, filled=True)
+TAGS = SessionColumn(N_("sessions.column.tags"), _tags, wide=True, filled=True)
 
 REMARK = SessionColumn(
     N_("sessions.column.remark"),
     lambda line: " · ".join(reversed(line.comments)).replace("\n", " "),
     tip=lambda line: "\n".join(line.comments),
     wide=True,
+    filled=True,
 )
 
 

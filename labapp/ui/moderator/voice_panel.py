@@ -107,7 +107,7 @@ def hearing_of(
 ) -> VoiceMessage:
     """Tell the states of the voice apart.
 
-    expected_s: for how long the participant has been expected to think aloud, None where they are
+    expected_s: for how long the participant has been expected to think aloud, None if they are
     not: in a pause, or while a text is read. Silence counts from then on, and a prompt is due
     after prompt_after_s of it.
     """
@@ -255,7 +255,7 @@ class VoicePanel(bits.Card):
             self._fact("slowest", number(f"{p99_ms:.1f} ms"), p99_ms > SLOW_MS)
 
     def show_lsl(self, problem: str | None, *, received: bool) -> None:
-        """problem: why events are not sent, empty where they are; None where nobody asked for it.
+        """problem: why events are not sent, empty if they are; None if nobody asked for it.
         received: whether anybody receives them."""
         for widget in (self._titles["lsl"], self.facts["lsl"]):
             widget.setVisible(problem is not None)

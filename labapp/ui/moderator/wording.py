@@ -61,7 +61,7 @@ def detail_of(payload: Mapping[str, Any]) -> str:
 
 
 def pause_reason(reason: str) -> str:
-    """Why a session paused; empty where nobody said."""
+    """Why a session paused; empty if nobody said."""
     if reason in PAUSE_REASONS:
         return tr(PAUSE_REASONS[reason])
     return "" if reason == PAUSED else translate_message(reason)
@@ -240,7 +240,7 @@ def short_time(t_ns: int) -> str:
 
 
 def minutes_left(planned: int | None, working_ns: int) -> str:
-    """What is left of the planned length of a session, or by how much it is over; empty where no
+    """What is left of the planned length of a session, or by how much it is over; empty if no
     length is planned."""
     if planned is None:
         return ""

@@ -95,7 +95,7 @@ class Shown(QWidget):
     @staticmethod
     def give_key(event: QKeyEvent, place: QWidget | None) -> bool:
         """Let something on the page have the focus and a key that came to it elsewhere; False
-        where it does not take the key."""
+        if it does not take the key."""
         if place is None or not (isValid(place) and place.isVisible() and place.isEnabled()):
             return False
         place.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -105,7 +105,7 @@ class Shown(QWidget):
 
     @property
     def page_shown(self) -> int:
-        """Which of its own pages is seen, from 0; 0 where the state says all of it."""
+        """Which of its own pages is seen, from 0; 0 if the state says all of it."""
         return 0
 
     def turn_to(self, page: int) -> None:
@@ -144,6 +144,7 @@ class Screen(Shown):
         self.session = session
         self.planned = part
         self._state: Any = None
+        self._leading: dict[str, SoundBar] = {}
         self.wish: Literal["", "content", "right"] = "content"
         self._width = theme.CONTENT_WIDTH
 
@@ -219,6 +220,7 @@ class Screen(Shown):
         """A text of the study, with its pictures and sounds."""
         view = MarkdownView(self.session.study_picture, self.sound_of_text)
         view.left.connect(self._focus_content, Qt.ConnectionType.QueuedConnection)
+        InView(view)
         return view
 
     def _focus_content(self) -> None:
@@ -232,14 +234,21 @@ class Screen(Shown):
             return None
 
         def look() -> Sounding:
-            now, pauses = session.source.state.sounds.get(name, SoundState()), session.pauses
-            return Sounding.of(now, pauses.working_ns(session.clock.now_ns()), pauses.held)
+            state, machine = session.source.state, session.source.machine
+            now, pauses = state.sounds.get(name, SoundState()), session.pauses
+            held = pauses.leaving if self.planned.rests else pauses.held
+            return Sounding.of(now, machine.hearing_ns(state, session.clock.now_ns()), held)
 
         def ask(action: SoundAction, audible: bool) -> None:
+            if action == "play" and bar is not None:
+                self._leading[name] = bar
             self.send(PlayTextSound(name, action, sound.seconds, audible))
 
         spoken = alt or PurePosixPath(name).stem
-        return self.make_sound_bar(name, spoken, look, ask, width=width, most=picture_width())
+        bar = self.make_sound_bar(name, spoken, look, ask, width=width, most=picture_width())
+        if bar is not None:  # a text may show a sound twice: it is heard once
+            bar.leads = lambda: self._leading.setdefault(name, bar) is bar
+        return bar
 
     def make_sound_bar(
         self,
@@ -470,12 +479,12 @@ class Cover(QWidget):
     back: takes back what the page stands for, where that is possible.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: Callable[[str], bytes | None]) -> None:
         super().__init__()
         self.back = Button()
         self.back.hide()
         self._title, self._text = PlainLabel(), PlainLabel()
-        self.more = MarkdownView()
+        self.more = MarkdownView(pictures)
         self.more.setFixedWidth(text_width())
         self.more.hide()
         self._title.setProperty("role", "title")
@@ -667,7 +676,7 @@ def clear(stack: QStackedWidget, remaining: QWidget) -> None:
 
 @cache
 def screen_class(where: str) -> type[Screen]:
-    """The class of a screen by `module:Class`. Raises TypeError where that is no screen."""
+    """The class of a screen by `module:Class`. Raises TypeError if that is no screen."""
     screen = discovery.load(where)
     if not (isinstance(screen, type) and issubclass(screen, Screen)):
         raise TypeError(f"{where} is no screen of the participant's window")
@@ -792,7 +801,7 @@ def in_turn(order: Sequence[QWidget], turn: Sequence[QWidget]) -> list[QWidget]:
 
 
 def after(order: Sequence[QWidget], current: QWidget | None, *, forward: bool) -> QWidget | None:
-    """The stop that follows, or comes before; round at the ends. None where there is none."""
+    """The stop that follows, or comes before; round at the ends. None if there is none."""
     others = [widget for widget in order if widget is not current]
     if not others:
         return None
@@ -806,7 +815,7 @@ class InView(QObject):
     """Scrolls an area to whatever in it gets the focus, by whichever way: Qt does so only for Tab
     from one widget of it to the next."""
 
-    def __init__(self, area: QScrollArea) -> None:
+    def __init__(self, area: QScrollArea | MarkdownView) -> None:
         super().__init__(area)
         self._area = area
         self._still: QWidget | None = None

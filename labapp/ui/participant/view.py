@@ -48,7 +48,7 @@ _SOUND_WORDS: Mapping[SoundNow, str] = {
 
 OnConsent = Callable[[str, str, Mapping[str, bool]], bool | None]
 """Stores the typed name or the drawn signature apart (as JSON, see `private.Consent`) and sends the
-consent, with whether the participant agrees to each use that is asked. Returns False where it could
+consent, with whether the participant agrees to each use that is asked. Returns False if it could
 not be stored, which was reported already: the participant gives it once more."""
 
 
@@ -188,7 +188,7 @@ class SessionView:
 
     @property
     def pictures(self) -> Any:
-        """What the part shows besides its state, of a type that its task says; None where it has no
+        """What the part shows besides its state, of a type that its task says; None if it has no
         pictures, or none yet."""
         return self.source.pictures
 
@@ -236,7 +236,7 @@ class SessionView:
         return pending is not None and pending.what == "trial"
 
     def take_back_words(self) -> str:
-        """The button that takes a skip back, with the seconds in which it can be; empty where
+        """The button that takes a skip back, with the seconds in which it can be; empty if
         nothing can be taken back."""
         pending = self.source.state.pending
         if pending is None or not self.takes_back or self.stalled:
@@ -320,7 +320,7 @@ class SessionView:
             # An early end shows the text that the plan ends with.
             last = self.parts[-1].documents() if state.debriefed else ()
             debriefing = "\n\n".join(page for name in last for page in self.pages(name, {}))
-            return CoverText(words("ended_title"), words(key), debriefing)
+            return CoverText(words("ended_title"), words(key), media.name_sounds(debriefing))
         if state.pauses.paused and not (part is not None and part.rests):
             return CoverText(
                 words("paused_title"), f"{words('paused_text')} {self.break_words()}".strip()
@@ -332,16 +332,16 @@ class SessionView:
         return None
 
     def send(self, command: Command) -> None:
-        """Ask for something on behalf of the participant; nothing where the view is only read."""
+        """Ask for something on behalf of the participant; nothing if the view is only read."""
         if self.hand is not None:
             self.hand.send(command)
 
     def give_consent(self, name: str, drawing: str, uses: Mapping[str, bool]) -> bool:
-        """Give the consent, see `OnConsent`; False where it could not be stored."""
+        """Give the consent, see `OnConsent`; False if it could not be stored."""
         return self.hand is not None and self.hand.on_consent(name, drawing, uses) is not False
 
     def open_link(self, link: str) -> bool:
-        """Open a link in a browser of this computer; False where none was started, as in a view
+        """Open a link in a browser of this computer; False if none was started, as in a view
         that is only read."""
         return self.hand is not None and self.hand.open_link(link)
 

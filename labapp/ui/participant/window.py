@@ -90,7 +90,7 @@ COUNT_MS = 200
 
 
 def open_in_browser(link: str) -> bool:
-    """Open a link in the browser of this computer; False where it has none."""
+    """Open a link in the browser of this computer; False if it has none."""
     return QDesktopServices.openUrl(QUrl(link, QUrl.ParsingMode.StrictMode))
 
 
@@ -142,7 +142,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.setMinimumSize(*fitting.PARTICIPANT)
         self.top = TopBar(theme.LIGHT)
         self.bottom = BottomBar(theme.LIGHT)
-        self.cover = screen.Cover()
+        self.cover = screen.Cover(self.session.study_picture)
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.body.takes_key = self._page_takes
@@ -206,7 +206,7 @@ class ParticipantWindow(Fitted, QWidget):
         self.showFullScreen()
 
     def _on_top(self) -> Shown | None:
-        """What is seen of the session; None where something covers it."""
+        """What is seen of the session; None if something covers it."""
         return None if self.covered else self.opened or self.screen_shown
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -335,7 +335,7 @@ class ParticipantWindow(Fitted, QWidget):
             widget.setFocus(reason)
 
     def _return_focus(self, before: QWidget | None) -> bool:
-        """Give the focus back to what had it; False where that is gone, or leaves something."""
+        """Give the focus back to what had it; False if that is gone, or leaves something."""
         if before is None or not isValid(before) or before in self._leaving:
             return False
         if not (before.isVisible() and before.isEnabled()):
@@ -769,7 +769,7 @@ class WindowPicture:
         self.window.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.window.setStyleSheet(theme.stylesheet(palette))
         self.top, self.bottom = TopBar(palette), BottomBar(palette)
-        self.cover = screen.Cover()
+        self.cover = screen.Cover(session.study_picture)
         self.stack = QStackedWidget()
         self.body = Body(self.stack)
         self.stack.addWidget(self.cover)

@@ -434,7 +434,7 @@ class Coding(CodingState):
         return True
 
     def missing(self) -> str:
-        """What is not coded yet, in words; empty where nothing is."""
+        """What is not coded yet, in words; empty if nothing is."""
         spans = self.open_spans()
         tiers = [t for t in self.codebook.tiers if t.on == "units" and not t.optional]
         own = self.to_code()

@@ -263,7 +263,7 @@ class CodingDesk(QObject):
         return True
 
     def leave(self) -> bool:
-        """Leave what is open, the innermost first; False where nothing is."""
+        """Leave what is open, the innermost first; False if nothing is."""
         if self.field.question is not None:
             self.field.leave()
         elif self.units.editing is not None:

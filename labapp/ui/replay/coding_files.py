@@ -105,7 +105,7 @@ class CodingFiles:
         return self.segmentation.units
 
     def assigned(self) -> frozenset[str] | None:
-        """The ids of the units that were drawn for this rater; None where none were, as where
+        """The ids of the units that were drawn for this rater; None if none were, as where
         nothing was drawn."""
         own = self._stretches
         if not own:
@@ -305,7 +305,7 @@ class CodingFiles:
 
     def turn(self, how: Literal["undo", "redo"]) -> tuple[Which | None, bool]:
         """Take back, or do again, what this rater did last to marks, units or words, in this window
-        or before; says which it was, None where nothing was done, and whether it is turned: not
+        or before; says which it was, None if nothing was done, and whether it is turned: not
         where somebody else changed it since. Raises AnnotationError."""
         last: tuple[str, Which, EditedFile] | None = None
         for which, file in self._own_files():

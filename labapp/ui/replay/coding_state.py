@@ -303,7 +303,7 @@ class CodingState(QObject):
             self._transport.seek(t_ns)
 
     def step(self, by: int) -> bool:
-        """Go to the next unit, or to the previous one; False where there is none."""
+        """Go to the next unit, or to the previous one; False if there is none."""
         units = [unit for unit in self.units if self._in_queue(unit)]
         place = next((i for i, unit in enumerate(units) if unit.id == self._current), None)
         if place is None:
@@ -590,7 +590,7 @@ def doubtful(text: Text | None) -> frozenset[int]:
 
 
 def warning(text: Text | None) -> str:
-    """Why the text of a unit may be invented; empty where nothing says so, or a person read it."""
+    """Why the text of a unit may be invented; empty if nothing says so, or a person read it."""
     if text is None or not text.doubts or text.reviewed:
         return ""
     return tr("coding.doubt", why=", ".join(tr(DOUBTS[why]) for why in text.doubts))
@@ -628,7 +628,7 @@ def split_text(text: Text, first: str, second: str, at_ns: int) -> tuple[Text, T
 
 
 def merge_texts(texts: Sequence[Text | None], unit: str) -> Text | None:
-    """The words of units that become one; None where there are none."""
+    """The words of units that become one; None if there are none."""
     known = [text for text in texts if text is not None and text.text]
     if not known:
         return None
@@ -642,7 +642,7 @@ MOST_REACTION_MS = 500
 @dataclass(frozen=True, slots=True)
 class CodingRequest:
     """Who codes, by what, and what they are not shown; codebook: the id of one of the study's,
-    empty where there is only one."""
+    empty if there is only one."""
 
     rater: str
     codebook: str = ""
@@ -820,7 +820,7 @@ class Segmenting(QObject):
         coding.refresh()
 
     def _change(self, change: Callable[[UnitsFile], object]) -> object | None:
-        """Change the units; None where it was refused. What is done to frozen ones waits."""
+        """Change the units; None if it was refused. What is done to frozen ones waits."""
         coding = self._coding
         frozen = coding.files.frozen
         try:

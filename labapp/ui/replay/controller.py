@@ -87,9 +87,9 @@ class ReplayController(QObject):
     playing_changed(bool), speed_changed(float), back_changed(float) : playing or not; times as
         quick; seconds gone back when playing is resumed.
     loop_changed(object) : the stretch that is looped as (t0_ns, t1_ns), or None.
-    unit_changed(str) : the id of the unit at the playhead; empty where there is none.
+    unit_changed(str) : the id of the unit at the playhead; empty if there is none.
     notice(str) : a sentence for the person who pressed a key that could do nothing.
-    problem_changed(str) : why nothing is heard; empty where all is well again.
+    problem_changed(str) : why nothing is heard; empty if all is well again.
     """
 
     moved = Signal(object)
@@ -445,7 +445,7 @@ class OpenedSession:
 
     @cached_property
     def peaks(self) -> Peaks | None:
-        """The waveform; None where there is no sound."""
+        """The waveform; None if there is no sound."""
         from labapp.coding.sound import Peaks
 
         return Peaks(self.sound) if self.sound.spans else None

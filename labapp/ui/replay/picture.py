@@ -235,7 +235,7 @@ class ReplayPicture(QWidget):
 
     @property
     def problem(self) -> str:
-        """Why the screen at this time cannot be shown; empty where it can."""
+        """Why the screen at this time cannot be shown; empty if it can."""
         if self._history.machine is None:
             return self._history.problem
         return "" if self._past is None else self._past.problem
@@ -446,7 +446,7 @@ class VideoScreen(QWidget):
         self._feeds[self._chosen].want(t_ns, (width, height))
 
     def _why_not(self, t_ns: int) -> str:
-        """Why nothing is shown at a time; empty where the video is."""
+        """Why nothing is shown at a time; empty if the video is."""
         if not decoding.is_installed():
             told = tr("replay.no_pyav")
             return f"{told} {tr('replay.get_by', command=install_command('video'))}"

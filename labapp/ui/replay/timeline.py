@@ -119,7 +119,7 @@ class Timeline(QWidget):
         self._set_rows()
 
     def set_peaks(self, peaks: Peaks | None) -> None:
-        """The heights of its sound; None where there is none. Call `set_session` first."""
+        """The heights of its sound; None if there is none. Call `set_session` first."""
         self.voice.set_peaks(peaks, self.scale)
         self._arrange()
 
@@ -273,7 +273,7 @@ class Timeline(QWidget):
         self._invalidate()
 
     def _last_first_row(self) -> int:
-        """The row that is on top when the last ones are in view; 0 where all have room."""
+        """The row that is on top when the last ones are in view; 0 if all have room."""
         room, place = self.rows_rect().height(), len(self._rows)
         while place and (room := room - self._rows[place - 1].height - ROW_GAP_PX) >= 0:
             place -= 1
@@ -373,7 +373,7 @@ class Timeline(QWidget):
     # What a pointer rests on
 
     def describe(self, x: float, y: float) -> str:
-        """What is at a point of the widget, with its time; empty where there is nothing."""
+        """What is at a point of the widget, with its time; empty if there is nothing."""
         if x < self.scale.x0:
             names = (row.title for row, top in self.placed() if top <= y < top + row.height)
             return next(names, "")
@@ -641,7 +641,7 @@ class DragState:
             line.zoom(ZOOM_STEP ** (turned.y() / NOTCH), event.position().x())
 
     def key(self, event: QKeyEvent) -> bool:
-        """What a key does here; False where the window is to have it: letters are codes, arrows go
+        """What a key does here; False if the window is to have it: letters are codes, arrows go
         from unit to unit."""
         line = self._line
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
@@ -735,7 +735,7 @@ class VoiceLane:
         return self._peaks is None
 
     def set_peaks(self, peaks: Peaks | None, scale: TimeScale) -> None:
-        """The sound; None where a session has none."""
+        """The sound; None if a session has none."""
         self._peaks = peaks
         self._columns = None if peaks is None else drawing.WaveColumns(peaks)
         self._level = None
@@ -792,7 +792,8 @@ class VoiceLane:
         if self._columns is not None:
             self._paint_wave(painter, band, view, self._columns)
         elif not any(item.kind in ABSENT for item in self._items):
-            room = QRectF(scale.x0 + drawing.TEXT_PX, top, scale.width, height / 2)
+            # In the lower half: a gap has its name at the top.
+            room = QRectF(scale.x0 + drawing.TEXT_PX, middle, scale.width, height / 2)
             words = tr("replay.no_sound")
             drawing.draw_label(painter, room, words, p.color("secondary"))
         for item in self._find_visible(scale):

@@ -736,7 +736,7 @@ def step_columns(
     scale: TimeScale, times: NDArray[np.int64], values: NDArray[np.float32], columns: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The lowest and highest value in each column of a view of what stays until it changes; NaN
-    where there is none."""
+    if there is none."""
     # Whole numbers: for others all times would be changed into such.
     edges = (scale.left_ns + np.arange(columns + 1) * (scale.span_ns / columns)).astype(np.int64)
     places = np.searchsorted(times, edges, "left")
@@ -791,7 +791,7 @@ def translucent(value: str, alpha: int) -> QColor:
 
 @lru_cache(maxsize=4096)
 def elide_text(text: str, width: int) -> str:
-    """A text as far as there is room for it; empty where no word would be read."""
+    """A text as far as there is room for it; empty if no word would be read."""
     if width < SMALL_PX / 2:
         return ""
     shown = metrics(SMALL_PX).elidedText(text, Qt.TextElideMode.ElideRight, width)

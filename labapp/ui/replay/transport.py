@@ -459,7 +459,7 @@ class KeyMap:
         return next((actions[action] for actions in self.strokes.values() if action in actions), ())
 
     def key_text(self, action: str) -> str:
-        """The first key of an action as people read it; empty where it has none."""
+        """The first key of an action as people read it; empty if it has none."""
         return next((stroke.text() for stroke in self.keys(action)), "")
 
 
@@ -689,7 +689,7 @@ class Notices(QFrame):
         self.hide()
 
     def set_sentences(self, sentences: Sequence[str], *, can_try: bool = False) -> None:
-        """Show these; nothing where there are none. can_try: whether something of it can be tried
+        """Show these; nothing if there are none. can_try: whether something of it can be tried
         again."""
         self.again.setVisible(can_try)
         bits.set_text(self.text, " ".join(dict.fromkeys(sentences)))

@@ -218,7 +218,7 @@ class UnitsList(QAbstractScrollArea):
     # --- editing ----------------------------------------------------------------------------------
 
     def edit(self, unit: str) -> bool:
-        """Let the words of a unit be typed; False where there is no such row."""
+        """Let the words of a unit be typed; False if there is no such row."""
         place = self._places.get(unit)
         if place is None or self.rows[place].veiled:
             return False

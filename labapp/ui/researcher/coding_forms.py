@@ -28,7 +28,7 @@ from labapp.coding.exchange.speakers import SpokenUnit, speakers_of
 from labapp.coding.videos.reels import FILM, SOUND, Cut, write_list
 from labapp.record.journal.opening import open_record
 from labapp.session.replay.lanes import CodedStretch
-from labapp.ui.language import N_, counted, number, tr
+from labapp.ui.language import N_, counted, number, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.forms import CommandForm, TableForm
@@ -284,7 +284,10 @@ class SettleForm(TableForm):
         self.set_busy(False)
         open_ = sum(each.settlement is None for each in report.differences)
         told = [counted(open_, "settle.open")] if report.differences else [tr("settle.none")]
-        told += [tr("settle.left_out", session=name, why=why) for name, why in report.left_out]
+        told += [
+            tr("settle.left_out", session=name, why=translate_message(why))
+            for name, why in report.left_out
+        ]
         self.set_state("\n".join(told))
 
     def _name(self, code: str, value: int | None = None) -> str:
@@ -355,6 +358,13 @@ class SettleForm(TableForm):
 
 
 # --- videos ---------------------------------------------------------------------------------------
+
+
+def _tell_left_out(sessions: Iterable[tuple[str, str]]) -> list[str]:
+    """Sessions that a window passed over, each with the reason."""
+    return [
+        tr("settle.left_out", session=name, why=translate_message(why)) for name, why in sessions
+    ]
 
 
 class VideosForm(TableForm):
@@ -504,10 +514,7 @@ class ReelForm(CommandForm):
             return "\n".join([*told, *made["left_out"]])
         seconds = number(f"{made['duration_s']:.1f}")
         told = [counted(made["stretches"], "reel.made", file=made["file"], seconds=seconds)]
-        told += [
-            tr("settle.left_out", session=each["session"], why=each["why"])
-            for each in made["left_out"]
-        ]
+        told += _tell_left_out((each["session"], each["why"]) for each in made["left_out"])
         return "\n".join(told)
 
     def refresh(self) -> None:

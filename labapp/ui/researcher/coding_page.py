@@ -471,7 +471,7 @@ class CodingPage(QWidget):
 
     @property
     def wanted(self) -> CodingWanted | None:
-        """The session that is selected, and who codes it how; None where that is not said."""
+        """The session that is selected, and who codes it how; None if that is not said."""
         row = self._selected_session()
         if row is None or row.problem or not self.rater_name:
             return None

@@ -45,7 +45,7 @@ PATIENCE_MS = 5000
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended. status: its exit status, None where it was stopped or did not start;
+    """How a command ended. status: its exit status, None if it was stopped or did not start;
     output, error: what it said."""
 
     status: int | None
@@ -65,7 +65,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a command is. share: 0 to 1, None where nobody knows; what: is being done; left_s: as
+    """How far a command is. share: 0 to 1, None if nobody knows; what: is being done; left_s: as
     long as it may still take, in s, None while that cannot be told."""
 
     share: float | None

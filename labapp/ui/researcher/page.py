@@ -678,7 +678,7 @@ def usable(line: SessionSummary) -> bool:
 def marks(line: SessionSummary, quality: Quality | None) -> tuple[str, str]:
     """What is to be known of a session's data, and its tone (good, warn, alarm or '').
 
-    quality: None where the session was not analysed yet; then what the list itself knows."""
+    quality: None if the session was not analysed yet; then what the list itself knows."""
     if line.problem:
         return line.problem, "alarm"
     if quality is None:
@@ -763,7 +763,7 @@ LARGEST = 64 * files.MIB
 @dataclass(frozen=True, slots=True)
 class Quality:
     """How far a session can be relied on. lost_s: seconds of sound filled with silence; gap_s:
-    seconds the program was not running; excluded_because: empty where the session counts."""
+    seconds the program was not running; excluded_because: empty if the session counts."""
 
     counts: bool
     excluded_because: str
@@ -778,7 +778,7 @@ class Quality:
 @dataclass(frozen=True, slots=True)
 class MeanLine:
     """A mean of the table of statistics. of: whom, for example `sinelines/ae`, or `Gradient, 2.5 %`
-    of a mask that shows so much. None where there is none."""
+    of a mask that shows so much. None if there is none."""
 
     study: str
     group: str
@@ -816,7 +816,7 @@ def list_words(lines: Sequence[SessionSummary]) -> tuple[list[str], list[str]]:
 
 
 def read_results(folder: Path) -> Results:
-    """Raises RecordError where the folder is not that of a whole analysis."""
+    """Raises RecordError if the folder is not that of a whole analysis."""
     try:
         people = list(_rows(folder / "participants.csv"))
         quality = {

@@ -131,8 +131,8 @@ class Group(QGroupBox):
 
 
 class Choice(Group):
-    """chosen(index, device): the hand asks for an option, counted from 0; selected(device): it took
-    hold of the whole; entered: the focus came to it.
+    """wanted(index, device): the hand asks for an option, counted from 0; chosen(index, device):
+    for one that is not taken; selected(device): it took hold of the whole; entered: the focus came.
 
     Nothing is taken at first, and it shows what the session says. It is one stop of Tab, and the
     focus is on the option that is taken, else on the first. Home, End and arrow keys take an
@@ -141,6 +141,7 @@ class Choice(Group):
     name: what is asked, for who hears the screen. several: more than one can be taken.
     """
 
+    wanted = Signal(int, str)
     chosen = Signal(int, str)
     selected = Signal(str)
     entered = Signal()
@@ -151,7 +152,7 @@ class Choice(Group):
     begins_at = 0
     """The option that Tab comes to while none is taken."""
     first_digit: int | None = 1
-    """The digit that takes the first option; None where digits take none."""
+    """The digit that takes the first option; None if digits take none."""
 
     def __init__(self, palette: theme.Palette, name: str = "", *, several: bool = False) -> None:
         super().__init__()
@@ -267,8 +268,9 @@ class Choice(Group):
             self._pressed(index)
 
     def ask(self, index: int, device: str) -> None:
-        """The hand wants an option; of one that is taken it says nothing."""
+        """The hand wants an option."""
         self._go(index)
+        self.wanted.emit(index, device)
         if (index,) != self._taken:
             self.chosen.emit(index, device)
 

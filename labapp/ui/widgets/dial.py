@@ -329,7 +329,7 @@ class Head:
 class Foot:
     """What the bottom bar offers; an empty text leaves the place free.
 
-    enabled: whether the right button can be pressed. ready: False where it looks unready although
+    enabled: whether the right button can be pressed. ready: False if it looks unready although
     it can be pressed to be told what is missing. note: said between the buttons; warn: in the
     warning tone. leaves: the left button leaves a question or the study, so that the focus comes to
     it last, and never by itself.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
     QImage,
@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextFormat,
     QTextImageFormat,
 )
-from PySide6.QtWidgets import QSizePolicy, QTextBrowser
+from PySide6.QtWidgets import QSizePolicy, QTextBrowser, QWidget
 
 from labapp.ui import theme
 from labapp.ui.widgets.painting import metrics
@@ -53,7 +53,7 @@ def read(document: QTextDocument, markdown: str) -> None:
 
 TextSound = Callable[[str, str, int | None], SoundBar | None]
 """Makes what plays a sound or video of a text, by its name in the study's folder, its words and the
-width that the text states; None where there is none."""
+width that the text states; None if there is none."""
 
 
 def no_sound(name: str, alt: str, width: int | None) -> SoundBar | None:
@@ -159,6 +159,7 @@ class MarkdownView(QTextBrowser):
             width = int(stated) if stated.isdecimal() and int(stated) else None
             if (bar := self.sounds(name, alts[-1], width)) is not None:
                 bar.setParent(self.viewport())
+                bar.installEventFilter(self)
                 bar.show()
                 self.sound_bars.append((fragment.position(), bar))
                 continue
@@ -205,12 +206,30 @@ class MarkdownView(QTextBrowser):
                 self._put_picture(position, image, room)
                 self._measured = (0, 0)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What plays a video takes other room in another window."""
+        if event.type() == QEvent.Type.LayoutRequest and self.sound_bars:
+            self._size_sounds()
+            self._fit()
+            self._place_sounds()
+        return super().eventFilter(watched, event)
+
     def _place_sounds(self) -> None:
         """Lay what plays a sound over its place in the text."""
         for position, bar in self.sound_bars:
             cursor = QTextCursor(self.document())
             cursor.setPosition(position)
             bar.move(self.cursorRect(cursor).topLeft())
+
+    def ensureWidgetVisible(self, widget: QWidget) -> None:
+        """Scroll to what plays a sound, where this is a button of it: to all of it if it fits."""
+        high, scroll = self.viewport().height(), self.verticalScrollBar()
+        for _, bar in self.sound_bars:
+            if bar.isAncestorOf(widget):
+                shown = bar if bar.height() + 2 * theme.RING <= high else widget
+                top = shown.mapTo(self.viewport(), QPoint()).y() - theme.RING
+                below = max(top + shown.height() + 2 * theme.RING - high, 0)
+                scroll.setValue(scroll.value() + (min(top, 0) or below))
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         super().scrollContentsBy(dx, dy)

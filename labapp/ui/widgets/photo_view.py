@@ -583,7 +583,7 @@ class Images:
         self._kept: OrderedDict[tuple[object, ...], QImage] = OrderedDict()
 
     def image(self, ref: str) -> QImage:
-        """A picture. Raises StimuliError where it is not what was kept."""
+        """A picture. Raises StimuliError if it is not what was kept."""
         return self._once(("picture", ref), lambda: image_of(self._gallery.rgb(ref)))
 
     def overlay(self, ref: str, heat: str, scale: Scale, colours: ColourMap) -> QImage:

@@ -114,7 +114,7 @@ class Widths:
 
 
 class RowView(QWidget):
-    """rated(value, device): the hand wants this rating of the row, from 1."""
+    """rated(value, device): the hand wants this rating of the row, from 1, perhaps once more."""
 
     rated = Signal(int, str)
 
@@ -147,7 +147,7 @@ class RowView(QWidget):
             self.rating = Segments(
                 columns.ratings, palette, f"{columns.rating}, {name}", each=POINT_WIDTH
             )
-            self.rating.chosen.connect(lambda index, device: self.rated.emit(index + 1, device))
+            self.rating.wanted.connect(lambda index, device: self.rated.emit(index + 1, device))
         if columns.last:
             row.addWidget(self._last(columns, widths))
         row.addStretch(1)
@@ -292,7 +292,7 @@ class RowList(QWidget):
         return next((row for row in self.shown if row.rating and row.rating.hasFocus()), None)
 
     def focus_on(self, place: int) -> bool:
-        """Give the keyboard to the row at a place, from 1; False where there is none."""
+        """Give the keyboard to the row at a place, from 1; False if there is none."""
         rating = self.rows[place - 1].rating if 1 <= place <= self._count else None
         if rating is not None:
             rating.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -79,6 +79,8 @@ class SoundBar(QWidget):
     """
 
     asked = Signal(str, bool)
+    leads: Callable[[], bool] = staticmethod(lambda: True)
+    """Whether its player follows, where several bars show one sound."""
 
     def __init__(
         self,
@@ -96,6 +98,7 @@ class SoundBar(QWidget):
         self._player: Player | None = None
         self._led = False  # whether the player was told to play
         self._name, self._problem = name, sound.problem
+        self._shown: tuple[bool, bool, str, str] | None = None
         self.pictures = VideoPicture(sound, name, width, most) if sound.video else None
         self.button = Button(words("sound_play"), pressed=self._press)
         words_wide = (
@@ -139,23 +142,25 @@ class SoundBar(QWidget):
         """Show, and let be heard, what the session says now."""
         now, words = self._look(), self._words
         at_s = min(now.at_s, self._sound.seconds)
-        self.button.setText(words("sound_pause") if now.playing else words("sound_play"))
-        self.button.setEnabled(now.playing or now.can_play)
-        self.button.setAccessibleName(f"{self.button.text()}: {self._name}")
         self.bar.setValue(round(1000 * at_s))
         if self.pictures is not None:
             self.pictures.show_at(at_s)
             if self.pictures.failed and not self._problem:
                 self._problem = words("sound_problem")
                 announce(self, self._problem)
-        length = self._length(at_s)
-        self.time.setText(length)
-        self.bar.setAccessibleDescription(length)
-        note = " ".join(filter(None, (now.note, self._problem)))
-        if note != self.note.text():
-            self.note.setText(note)
-            self.note.setVisible(bool(note))
-        self.button.setAccessibleDescription(f"{length}. {note}".strip())
+        length, note = self._length(at_s), " ".join(filter(None, (now.note, self._problem)))
+        shown = now.playing, now.can_play, length, note
+        if shown != self._shown:  # a screen reader is told of each change, also of none
+            self._shown = shown
+            self.button.setText(words("sound_pause") if now.playing else words("sound_play"))
+            self.button.setEnabled(now.playing or now.can_play)
+            self.button.setAccessibleName(f"{self.button.text()}: {self._name}")
+            self.button.setAccessibleDescription(f"{length}. {note}".strip())
+            self.bar.setAccessibleDescription(length)
+            self.time.setText(length)
+            if note != self.note.text():
+                self.note.setText(note)
+                self.note.setVisible(bool(note))
         if self._player is not None:
             self._lead(self._player, now)
 
@@ -164,7 +169,7 @@ class SoundBar(QWidget):
         if player.problem and not self._problem:
             self._problem = self._words("sound_problem")
             announce(self, self._problem)
-        if now.playing and not self._led:
+        if now.playing and not self._led and self.leads():
             player.seek(round(now.at_s * NS))
             player.play()
             self._led = True
@@ -184,6 +189,8 @@ class SoundBar(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
+        if event.spontaneous():  # a window that is minimised is still heard
+            return
         self._timer.stop()
         if self.pictures is not None:
             self.pictures.close_video()

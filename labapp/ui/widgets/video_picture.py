@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QImage, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from labapp.base.errors import VideoError
@@ -13,9 +13,13 @@ from labapp.coding.videos.decoding import OpenedVideo, Picture
 from labapp.study import media
 from labapp.ui.widgets.study_picture import SizedPicture
 
+OF_WINDOW = 0.5
+"""Of a window's height, what a video may take: what plays it is on the screen with it."""
+
 
 class VideoPicture(SizedPicture, QWidget):
-    """It shows the picture of one time of the video.
+    """It shows the picture of one time of the video, all of it: never higher than the window has
+    room for.
 
     Parameters
     ----------
@@ -30,7 +34,8 @@ class VideoPicture(SizedPicture, QWidget):
         self._content = sound.video
         own_width, own_height = sound.size
         wide = min(width or own_width, most)
-        self.whole = QSize(wide, max(round(wide * own_height / own_width), 1))
+        self._stated = QSize(wide, max(round(wide * own_height / own_width), 1))
+        self.whole = self._stated
         self.take_room()
         self.setAccessibleName(alt)
         self._opened = ExitStack()
@@ -42,6 +47,24 @@ class VideoPicture(SizedPicture, QWidget):
         self._ends_s = sound.seconds
         self.failed = False
         """Whether the video could not be decoded on its way; it is not tried again."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.window().installEventFilter(self)
+        self._limit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.window():
+            self._limit()
+        return super().eventFilter(watched, event)
+
+    def _limit(self) -> None:
+        room = QSize(self._stated.width(), round(self.window().height() * OF_WINDOW))
+        whole = self._stated
+        if whole.height() > room.height():
+            whole = whole.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
+        if whole != self.whole:
+            self.whole = whole
+            self.take_room()
 
     def show_at(self, at_s: float) -> None:
         """Show the picture of a time of the video, in s."""

@@ -138,12 +138,13 @@ def test_a_contrast_of_trimmed_means_within_people_is_yuens_dependent_one() -> N
     assert (row.statistic, row.df) == pytest.approx((t, left - 1), rel=1e-9)
 
 
-def test_sums_of_sixths_that_are_equal_are_ties_of_a_permutation() -> None:
+@pytest.mark.parametrize(("unit", "shift"), [(1.0, 0.0), (1e-9, 0.0), (1e9, 0.0), (1.0, 1e6)])
+def test_sums_of_sixths_that_are_equal_are_ties_of_a_permutation(unit: float, shift: float) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(30):
         n, more = rng.integers(3, 6), rng.integers(3, 6)
         sixths = rng.integers(0, 7, size=(n + more, 3))
-        values, sums = (sixths / 6).mean(axis=1), sixths.sum(axis=1)
+        values, sums = (unit * (sixths / 6 + shift)).mean(axis=1), sixths.sum(axis=1)
         people = {
             "participant": [f"p{at}" for at in range(n + more)],
             "g": ["a"] * n + ["b"] * more,
@@ -153,6 +154,18 @@ def test_sums_of_sixths_that_are_equal_are_ties_of_a_permutation() -> None:
         every = np.array([sums[list(own)].sum() for own in combinations(range(n + more), n)])
         tails = (every >= sums[:n].sum()).mean(), (every <= sums[:n].sum()).mean()
         assert row.p == pytest.approx(min(1.0, 2 * min(tails)))
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+@pytest.mark.parametrize("name", list(TESTS))
+def test_tests_do_not_depend_on_the_unit(name: str, unit: float) -> None:
+    for design in ("ab", "g"):
+        frame, layout = frames.frame(design, 12, 3), frames.layout(design)
+        plain, scaled = (
+            [row.p or row.statistic for row in made(each, layout, name)]
+            for each in (frame, frame.assign(value=frame["value"] * unit))
+        )
+        assert scaled == pytest.approx(plain, rel=1e-6)
 
 
 def test_permutations_of_few_people_are_all_made() -> None:
@@ -205,10 +218,11 @@ def test_several_factors_between_people_leave_permutations_out() -> None:
     assert {row.why for row in rows} == {ONE_BETWEEN}
 
 
+@pytest.mark.parametrize("value", [0.0, 1.0])
 @pytest.mark.parametrize("name", list(TESTS))
-def test_people_who_do_not_vary_have_no_value(name: str) -> None:
+def test_people_who_do_not_vary_have_no_value(name: str, value: float) -> None:
     frame, layout = trays()
-    rows = made(frame.assign(value=1.0), layout, name)
+    rows = made(frame.assign(value=value), layout, name)
     assert rows
     assert all(row.statistic is None and row.why for row in rows)
 

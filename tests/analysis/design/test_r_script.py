@@ -1,4 +1,5 @@
-"""analysis.R makes every test of the analyses by the design again, and has the same numbers."""
+"""analysis.R makes every test of the analyses according to the design again, and has the same
+numbers."""
 
 from __future__ import annotations
 
@@ -113,7 +114,7 @@ def test_r_has_the_same_numbers(name: str, tmp_path: Path) -> None:
 
 
 def numbers(tables: Tables) -> dict[str, float]:
-    """Every number of the analyses by the design that R makes again, by what it is of."""
+    """Every number of the analyses according to the design that R makes again, by what it is of."""
     made: dict[str, float] = {}
     for results in Findings.find(tables.included()).of[REPORT].studies.values():
         for row in (each.row() for each in results.rows):

@@ -27,6 +27,7 @@ LABELS = {
         ("The rate with sliders, and without them", "The rate with sliders, and without them"),
         ("with, without", "With hint, Without hint"),
         ("hint: with", "Hint: With hint"),
+        ("hint: with #3", "Hint: With hint #3"),
         ("hint × model", "Hint × model"),
         ("completion_rate · reconstruction", "Share solved · reconstruction"),
         ("completion_rate by hint", "Share solved by Hint"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import threading
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import count
@@ -59,6 +58,7 @@ from labapp.coding.annotations.verifying import verify_annotations
 from labapp.record.journal.opening import open_record
 from tests.helpers.journals import golden_session
 from tests.helpers.nightly import EVERYTHING
+from tests.helpers.waiting import wait_for
 
 few = settings(max_examples=100 if EVERYTHING else 6)
 
@@ -470,10 +470,7 @@ def test_a_line_is_in_the_file_at_once(path: Path) -> None:
         line = file.append("mark.put", {"id": "1"})
         assert read(path).lines == (line,)
         assert not file.saved
-        deadline = time.monotonic() + 5
-        while not file.saved and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert file.saved, "nobody had to ask for it"
+        wait_for(lambda: file.saved)  # nobody has to ask for it
     assert not [t for t in threading.enumerate() if t.name.startswith("annotations")]
 
 

@@ -593,7 +593,7 @@ def test_a_line_of_a_newer_labapp_is_told(session_verifying: Path) -> None:
     lines = read(path).lines
     for newer in (lines[-1]._replace(v=2), lines[-1]._replace(kind="mark.sung")):
         path.write_bytes(as_bytes([*lines[:-1], newer]))
-        with pytest.raises(AnnotationError, match="a newer labapp wrote it"):
+        with pytest.raises(AnnotationError, match="it was written by a newer version of labapp"):
             store.annotations_of(open_record(session_verifying))
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from labapp.models.concepts.training import intervene
 from labapp.models.datasets.concepts.rows import ConceptRows
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress, Provenance
+from tests.helpers.waiting import wait_for
 from tests.models.concepts.conftest import BOTTLENECKS, brief_ois, recipe, rows_of, sprites, toy
 
 TINY = Size("S", None, None, 32, 2, 3, 2e-3, published=False)
@@ -328,9 +328,7 @@ def test_a_killed_process_is_resumed_to_the_same_weights(
     )
     state = tmp_path / ".training/tiny/model" / loop.FILE
     child = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
-    deadline = time.monotonic() + 60
-    while not state.exists() and child.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.002)
+    wait_for(lambda: state.exists() or child.poll() is not None)
     os.kill(child.pid, signal.SIGKILL)
     child.wait(timeout=30)
     assert state.exists(), "the child left nothing to go on from"

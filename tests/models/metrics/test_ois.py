@@ -375,5 +375,5 @@ def test_ois_of_maps_sees_what_a_place_in_a_map_tells() -> None:
 
 def test_codes_that_are_no_square_maps_are_refused() -> None:
     codes = np.random.default_rng(0).standard_normal((50, 2, 6))
-    with pytest.raises(MetricError, match="6 numbers, which do not make a square map"):
+    with pytest.raises(MetricError, match="6 numbers, which cannot form a square map"):
         ois(codes, np.arange(100).reshape(50, 2) % 3 % 2, maps=True)

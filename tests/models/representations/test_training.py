@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from labapp.models import catalog as models_catalog
 from labapp.models.representations import card, measuring, package, recipe, training
 from labapp.models.training import loop
 from labapp.models.training.loop import Progress, Run
+from tests.helpers.waiting import wait_for
 from tests.models.metrics.brief import few_trees
 
 FILES = ("decoder.safetensors", "latents.npz")
@@ -102,9 +102,7 @@ def test_a_killed_process_is_resumed_to_the_same_weights(recipe_path: Path, tmp_
     out = tmp_path / "killed"
     state = out / ".training/tiny/vae" / loop.FILE
     child = subprocess.Popen([sys.executable, "-c", code, str(longer), str(out)])
-    deadline = time.monotonic() + 60
-    while not state.exists() and time.monotonic() < deadline:
-        time.sleep(0.002)
+    wait_for(state.exists)
     os.kill(child.pid, signal.SIGKILL)
     child.wait(timeout=30)
     if not (out / "tiny/vae").exists():  # the child may have been quicker than the signal

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.helpers.waiting import wait_for_threads
 from tests.record.audio.disk import Disk
 from tests.sound import microphone, sound_server
 
@@ -16,10 +15,7 @@ __all__ = ["microphone", "sound_server"]
 def no_thread_left() -> Iterator[None]:
     """Every thread of the recording ends with it."""
     yield
-    deadline = time.monotonic() + 5
-    while left := [t.name for t in threading.enumerate() if t.name.startswith("labapp-sound")]:
-        assert time.monotonic() < deadline, f"left running: {left}"
-        time.sleep(0.02)
+    wait_for_threads(lambda thread: thread.name.startswith("labapp-sound"))
 
 
 @pytest.fixture

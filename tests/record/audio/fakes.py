@@ -13,6 +13,7 @@ from labapp.base.errors import AudioError
 from labapp.record.audio.capture import Packet
 from labapp.record.audio.devices import Device
 from labapp.record.events import Payload
+from tests.helpers.waiting import wait_for
 
 RATE = 8000
 DEVICE = Device(0, "Test Mic", "Test", 1, RATE, True)
@@ -27,11 +28,8 @@ class Told:
     def of(self, kind: type[Payload]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
 
-    def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, f"waited in vain; events: {self.events}"
-            time.sleep(0.02)
+    def until(self, condition: Callable[[], object]) -> None:
+        wait_for(condition, about=lambda: self.events)
 
 
 class Tone:

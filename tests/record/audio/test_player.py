@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -24,9 +23,16 @@ from labapp.record.audio.player import (
     Stretcher,
     WallClock,
 )
-from tests.record.audio.loudspeaker import RATE, Loudspeaker, Tone
+from tests.helpers.waiting import wait_for
+from tests.record.audio.loudspeaker import RATE, Loudspeaker, PatientTime, Tone
 
+time = PatientTime()
 STEEPEST = 10_000 * 2 * np.pi * 220 / RATE
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(players, "time", time)
 
 
 @contextmanager
@@ -38,20 +44,13 @@ def player(rate: int = RATE) -> Iterator[tuple[Player, list[Loudspeaker]]]:
         return speakers[-1]
 
     made = Player(Tone(), open_output=opened)
-    until(lambda: made.sounding)
+    wait_for(lambda: made.sounding)
     try:
         yield made, speakers
     finally:
         made.close()
         for speaker in speakers:
             speaker.close()
-
-
-def until(true: Callable[[], bool], seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.005)
 
 
 def heard_for(made: Player, seconds: float) -> NDArray[np.float64]:
@@ -102,7 +101,7 @@ def test_a_seek_is_heard_soon_and_told_at_once() -> None:
         made.seek(20 * NS)
         began = len(speakers[0].taken)
         assert made.heard_ns() == 20 * NS
-        until(lambda: bool(speakers[0].sound.any()))
+        wait_for(lambda: bool(speakers[0].sound.any()))
         silent = np.flatnonzero([block.any() for block in speakers[0].taken])[0] - began
         assert silent <= 3  # blocks of 10 ms
         assert 20.0 <= made.heard_ns() / NS < 20.1
@@ -110,7 +109,7 @@ def test_a_seek_is_heard_soon_and_told_at_once() -> None:
         assert made.heard_ns() == 0
         made.seek(1000 * NS)
         assert made.heard_ns() == 60 * NS
-        until(lambda: not made.playing)
+        wait_for(lambda: not made.playing)
         made.play()
         assert not made.playing
 
@@ -126,7 +125,7 @@ def test_a_loop_has_no_gap() -> None:
         assert told.max() < 10.55
         assert (np.diff(told) < -0.3).sum() in (3, 4)
         made.set_loop(None)
-        until(lambda: made.heard_ns() > 10.6 * NS)
+        wait_for(lambda: made.heard_ns() > 10.6 * NS)
         sound = speakers[0].sound
     first, last = np.flatnonzero(sound)[[0, -1]]
     # The tone crosses zero, but is never away.
@@ -159,29 +158,29 @@ def test_nothing_clicks() -> None:
 def test_scrubbing_plays_grains() -> None:
     with player() as (made, speakers):
         made.play()
-        began = time.monotonic()
+        began = time.perf_counter()
         for number in range(60):
             made.scrub((20 * NS) + number * NS // 100)
             assert not made.playing
             assert made.heard_ns() == 20 * NS + number * NS // 100
             time.sleep(0.01)
-        took = time.monotonic() - began
+        took = time.perf_counter() - began
         time.sleep(0.2)
         assert made.heard_ns() == 20 * NS + 59 * NS // 100
         # Of 60 ms that 40 ms follow, or more where this machine is busy, most are loud.
         loud = np.array([np.abs(block).max() > 5000 for block in speakers[0].taken])
         assert 0.4 * min(took, 60 * 0.06) <= loud.sum() * 0.01 <= took + 0.1
         assert np.abs(np.diff(speakers[0].sound.astype(int))).max() < 3 * STEEPEST
-        until(lambda: not speakers[0].taken[-1].any())
+        wait_for(lambda: not speakers[0].taken[-1].any())
         made.play()
-        until(lambda: made.heard_ns() > 20.7 * NS)
+        wait_for(lambda: made.heard_ns() > 20.7 * NS)
 
 
 def test_it_stops_at_the_end() -> None:
     with player() as (made, _):
         made.seek(round(59.7 * NS))
         made.play()
-        until(lambda: not made.playing, 2.0)
+        wait_for(lambda: not made.playing)
         assert made.heard_ns() == 60 * NS
         made.seek(59 * NS)
         made.play()
@@ -197,14 +196,14 @@ def test_without_a_loudspeaker() -> None:
     told = heard_for(made, 0.3)
     assert speed_of(told) == pytest.approx(2.0, abs=0.01)
     made.set_loop(12 * NS, 11 * NS)
-    until(lambda: made.heard_ns() >= 11 * NS)
+    wait_for(lambda: made.heard_ns() >= 11 * NS)
     assert heard_for(made, 1.2)[:, 1].max() < 12
     made.scrub(30 * NS)
     assert (made.heard_ns(), made.playing) == (30 * NS, False)
     made.set_loop(None)
     made.seek(round(59.8 * NS))
     made.play()
-    until(lambda: not made.playing)
+    wait_for(lambda: not made.playing)
     assert made.heard_ns() == 60 * NS
     made.close()
     made.close()
@@ -219,16 +218,16 @@ def test_a_loudspeaker_that_cannot_be_opened() -> None:
         return plugged_in[0]
 
     made = Player(Tone(), open_output=opened)
-    until(lambda: bool(made.problem))
+    wait_for(lambda: bool(made.problem))
     made.play()
-    until(lambda: made.heard_ns() > 0.1 * NS)
+    wait_for(lambda: made.heard_ns() > 0.1 * NS)
     assert (made.problem, made.sounding) == ("There is none.", False)
     plugged_in.append(Loudspeaker(RATE))
     made.try_again()
-    until(lambda: made.sounding)
+    wait_for(lambda: made.sounding)
     assert (made.problem, made.playing) == ("", True)
     made.seek(10 * NS)
-    until(lambda: bool(plugged_in[0].sound.any()))
+    wait_for(lambda: bool(plugged_in[0].sound.any()))
     made.close()
     plugged_in[0].close()
 
@@ -240,16 +239,16 @@ def test_it_goes_on_where_the_loudspeaker_is_pulled_out() -> None:
         time.sleep(0.3)
         before = made.heard_ns()
         speakers[0].close()
-        until(lambda: not made.sounding)
+        wait_for(lambda: not made.sounding)
         assert "was unplugged" in made.problem
         assert made.playing
         assert before <= made.heard_ns() < before + NS
-        until(lambda: made.heard_ns() > before + NS // 5)
+        wait_for(lambda: made.heard_ns() > before + NS // 5)
         made.pause()
         made.play()
-        until(lambda: made.sounding)
+        wait_for(lambda: made.sounding)
         assert (len(speakers), made.problem) == (2, "")
-        until(lambda: bool(speakers[1].sound.any()))
+        wait_for(lambda: bool(speakers[1].sound.any()))
 
 
 def test_a_loudspeaker_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,9 +260,9 @@ def test_a_loudspeaker_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
         speakers[0].stuck = True
         for _ in range(300):
             made.seek(20 * NS)  # nothing of this waits for it
-        until(lambda: made.heard_ns() > 0 and not made.sounding)
+        wait_for(lambda: made.heard_ns() > 0 and not made.sounding)
         assert "is not accepting sound" in made.problem
-        until(lambda: made.heard_ns() > 20.1 * NS)
+        wait_for(lambda: made.heard_ns() > 20.1 * NS)
 
 
 def test_closed_while_it_is_opened() -> None:
@@ -277,7 +276,7 @@ def test_closed_while_it_is_opened() -> None:
     made = Player(Tone(), open_output=slow)
     made.play()
     made.close()
-    until(lambda: bool(speakers) and speakers[0]._ends.is_set())
+    wait_for(lambda: bool(speakers) and speakers[0]._ends.is_set())
     assert not made.sounding
 
 

@@ -16,7 +16,7 @@ from labapp.record.audio.player import Player
 from labapp.record.journal.opening import open_record
 from tests.helpers.heard import Monitor
 from tests.helpers.recorded_sounds import Take, sounding_session
-from tests.record.audio.test_player import until
+from tests.helpers.waiting import wait_for
 from tests.sound import VirtualMicrophone, microphone, sound_server
 
 __all__ = ["microphone", "sound_server"]
@@ -32,7 +32,7 @@ def playing(folder: Path) -> Iterator[Player]:
     sound = SessionSound(open_record(folder))
     player = Player(sound)
     try:
-        until(lambda: player.sounding, 15.0)
+        wait_for(lambda: player.sounding)
         time.sleep(2.5)  # what PulseAudio says of its delay is wrong at first
         yield player
     finally:
@@ -63,7 +63,7 @@ def test_the_playhead_is_where_the_sound_is(
 ) -> None:
     with playing(clicks) as player:
         monitor = Monitor(RATE)
-        until(lambda: monitor.hears)
+        wait_for(lambda: monitor.hears)
         player.set_speed(speed)
         player.seek(round(9.6 * NS))
         player.play()
@@ -97,7 +97,7 @@ def test_a_seek_is_heard_within_a_tenth_of_a_second(
 ) -> None:
     with playing(clicks) as player:
         monitor = Monitor(RATE)
-        until(lambda: monitor.hears)
+        wait_for(lambda: monitor.hears)
         player.seek(round(30.3 * NS))
         player.play()
         time.sleep(0.3)
@@ -121,7 +121,7 @@ def test_the_sound_server_goes_while_it_plays(clicks: Path, microphone: VirtualM
         time.sleep(0.5)
         before = player.heard_ns()
         microphone.stop()
-        until(lambda: player.heard_ns() > 0 and not player.sounding, 10.0)
+        wait_for(lambda: player.heard_ns() > 0 and not player.sounding)
         assert player.problem
         assert player.playing
-        until(lambda: player.heard_ns() > before + 2 * NS, 10.0)
+        wait_for(lambda: player.heard_ns() > before + 2 * NS)

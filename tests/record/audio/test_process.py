@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from labapp.record.audio import devices
 from labapp.record.audio.capture import Packet
 from labapp.record.audio.devices import Device, PulseWatcher, behind_sound_server, choose
 from labapp.record.audio.process import ProcessInput, open_input
+from tests.helpers.waiting import wait_for
 from tests.sound import VirtualMicrophone
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -32,14 +32,14 @@ def alive(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-def until_frames(stream: ProcessInput, frames: int) -> int:
-    deadline = time.monotonic() + 15
-    got = 0
-    while got < frames:
-        assert time.monotonic() < deadline
-        got += sum(len(packet.data) // 2 for packet in stream.take())
-        time.sleep(0.02)
-    return got
+def until_frames(stream: ProcessInput, frames: int) -> None:
+    got: list[Packet] = []
+
+    def enough() -> bool:
+        got.extend(stream.take())
+        return sum(len(packet.data) // 2 for packet in got) >= frames
+
+    wait_for(enough)
 
 
 def test_a_device_that_is_not_there_is_told_by_the_child() -> None:
@@ -74,11 +74,7 @@ def test_a_listener_hears_what_is_recorded(microphone: VirtualMicrophone) -> Non
     heard: list[Packet] = []
     stream.overhear = heard.append
     taken: list[Packet] = []
-    deadline = time.monotonic() + 20
-    while len(taken) < 20:
-        assert time.monotonic() < deadline
-        taken += stream.take()
-        time.sleep(0.01)
+    wait_for(lambda: len(taken) >= 20, lambda: taken.extend(stream.take()))
     stream.close()
     taken += stream.take()
     assert heard
@@ -100,10 +96,7 @@ def test_a_child_that_hangs_is_ended(microphone: VirtualMicrophone) -> None:
 def test_a_child_that_dies_is_a_device_that_is_gone(microphone: VirtualMicrophone) -> None:
     stream = open_input(choose())
     os.kill(stream.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while not stream.finished:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_for(lambda: stream.finished)
     stream.close()
 
 
@@ -134,10 +127,7 @@ def test_the_child_of_a_killed_parent_ends(microphone: VirtualMicrophone) -> Non
     parent.kill()
     parent.wait(10)
     parent.stdout.close()
-    deadline = time.monotonic() + 10
-    while alive(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_for(lambda: not alive(pid))
 
 
 PID = 4711
@@ -186,18 +176,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     return stand_in
 
 
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 5
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.fixture
 def watcher(server: Server) -> Any:
     watching = PulseWatcher(period_s=0.02)
     watching.follow(PID)
-    until(lambda: watching.source == "mic")
+    wait_for(lambda: watching.source == "mic")
     yield watching
     watching.close()
 
@@ -213,7 +196,7 @@ def test_a_stream_moved_because_its_source_went_is_gone(
 ) -> None:
     del server.sources[1]
     server.streams[7] = (PID, 0)
-    until(lambda: watcher.gone())
+    wait_for(lambda: watcher.gone())
     assert watcher.gone() == "mic is gone, and the sound server now records from monitor"
     assert not watcher.available()
 
@@ -222,21 +205,21 @@ def test_a_stream_moved_although_its_source_is_there_is_moved_back(
     server: Server, watcher: PulseWatcher
 ) -> None:
     server.streams[7] = (PID, 0)
-    until(lambda: server.moves)
+    wait_for(lambda: server.moves)
     assert server.moves[0] == ("move-source-output", "7", "mic")
     assert watcher.gone() is None
 
 
 def test_a_stream_that_the_server_forgot_is_gone(server: Server, watcher: PulseWatcher) -> None:
     del server.streams[7]
-    until(lambda: watcher.gone())
+    wait_for(lambda: watcher.gone())
 
 
 def test_a_server_that_died_is_gone_and_not_available(
     server: Server, watcher: PulseWatcher
 ) -> None:
     server.alive = False
-    until(lambda: watcher.gone())
+    wait_for(lambda: watcher.gone())
     assert not watcher.available()
 
 
@@ -245,14 +228,14 @@ def test_after_a_loss_the_same_source_is_wanted_again(
 ) -> None:
     del server.sources[1]
     server.streams = {7: (PID, 0)}
-    until(lambda: watcher.gone())
+    wait_for(lambda: watcher.gone())
     watcher.unfollow()
     assert watcher.gone() is None
     server.sources[5] = "mic"
     assert watcher.available()
     server.streams = {9: (PID, 0)}
     watcher.follow(PID)
-    until(lambda: server.streams[9][1] == 5)
+    wait_for(lambda: server.streams[9][1] == 5)
     assert watcher.gone() is None
 
 

@@ -33,6 +33,7 @@ from labapp.record.events.voice import (
     AudioStopped,
 )
 from labapp.record.journal.layout import FolderTree
+from tests.helpers.waiting import wait_for
 from tests.helpers.wavs import read_wav_info
 from tests.record.audio.fakes import Told
 from tests.sound import VirtualMicrophone, say
@@ -198,15 +199,10 @@ def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
     hiss = tmp_path / "hiss.wav"
     soundfile.write(hiss, np.random.default_rng(1).normal(0, 1e-3, 4 * 48000), 48000)
     with closing(MicrophoneProbe(choose(), silent_after_s=1.0)) as probe:
-        deadline = time.monotonic() + 15
-        while probe.level().state != "zeros":
-            assert time.monotonic() < deadline, probe.level()
-            time.sleep(0.02)
+        wait_for(lambda: probe.level().state == "zeros", about=probe.level)
         player = subprocess.Popen(["paplay", "--device=speaker", str(hiss)])
         try:
-            while probe.level().state != "silent":
-                assert time.monotonic() < deadline, probe.level()
-                time.sleep(0.02)
+            wait_for(lambda: probe.level().state == "silent", about=probe.level)
             assert -70 < probe.level().rms_dbfs < -50
         finally:
             player.terminate()
@@ -216,18 +212,19 @@ def test_a_muted_source_gives_zeros_and_a_faint_one_is_silent(
 def test_the_probe_notices_that_the_microphone_goes(microphone: VirtualMicrophone) -> None:
     with closing(MicrophoneProbe(choose())) as probe:
         microphone.stop()
-        deadline = time.monotonic() + 15
-        while probe.level().state != "lost":
-            assert time.monotonic() < deadline, probe.level()
-            time.sleep(0.02)
+        wait_for(lambda: probe.level().state == "lost", about=probe.level)
         assert "no sound" in probe.level().problem
 
 
 def test_the_doctor_hears_what_it_plays(microphone: VirtualMicrophone) -> None:
-    check = loopback(choose())
-    assert check.heard
+    for _ in range(5):  # on a busy machine the tone breaks off: it is softer then, never louder
+        check = loopback(choose())
+        assert check.heard
+        assert check.tone_dbfs < -19.0
+        assert check.before_dbfs == -100.0
+        if check.tone_dbfs > -21.0:
+            break
     assert check.tone_dbfs == pytest.approx(-20.0, abs=1.0)
-    assert check.before_dbfs == -100.0
 
 
 def test_a_short_test_recording(microphone: VirtualMicrophone) -> None:

@@ -111,6 +111,14 @@ def marked(events: Sequence[Event]) -> list[Event]:
     return [e for e in events if e.kind not in silent and e.kind != "session.planned"]
 
 
+@pytest.fixture
+def late_receiver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that does not get its turn in the last moment before the streams are gone."""
+    monkeypatch.setattr(lsl, "LINGER_S", 2.0)
+    monkeypatch.setattr(lsl, "JOIN_S", 20.0)
+
+
+@pytest.mark.usefixtures("late_receiver")
 def test_another_process_gets_every_marker_in_order_and_in_time(tmp_path: Path) -> None:
     session = live(tmp_path)
     with receiving(tmp_path) as receiver:
@@ -135,9 +143,12 @@ def test_another_process_gets_every_marker_in_order_and_in_time(tmp_path: Path) 
     }
     for event, row in zip(marked(events), came["labapp-events"], strict=True):
         assert row["stamp"] == pytest.approx(stamp_of(events, event), abs=1e-4)
-    late = sorted(row["came"] - row["stamp"] for row in came["labapp-events"])
-    assert late[0] >= 0
-    # Other programs may keep this machine busy for a moment; they do not for the tenth time.
+    assert all(row["came"] >= row["stamp"] for row in came["labapp-events"])
+    # Other programs may keep this machine busy for a moment: that of the receiver is left out, and
+    # of the sender's there is no tenth.
+    steady = [row for row in came["labapp-events"] if row["steady"] > LATEST_S]
+    late = sorted(row["came"] - row["stamp"] for row in steady)
+    assert len(late) > 10
     assert late[int(len(late) * MOST_OF_THEM)] <= LATEST_S, late[-20:]
 
     moves = [payload_of(e).moved_dial() for e in events]
@@ -163,6 +174,7 @@ def test_another_process_gets_every_marker_in_order_and_in_time(tmp_path: Path) 
         assert private not in sent
 
 
+@pytest.mark.usefixtures("late_receiver")
 def test_a_resumed_session_is_the_same_source_and_goes_on(tmp_path: Path) -> None:
     session = live(tmp_path)
     session.begin()

@@ -171,7 +171,7 @@ def test_simulated_participants_are_called_so(tmp_path: Path) -> None:
     dataset = export([tmp_path / "data/quickstart"], tmp_path / "dataset", format="psychds")
     text = (dataset / "README.md").read_text()
     assert "All participants were simulated by a program." in text
-    assert "In 2 of 2 sessions the participant was a program, not a person" in text
+    assert "In 2 of 2 sessions, the participant was simulated by a program" in text
     trials = pd.read_csv(dataset / f"{data_file('quickstart', 'trials')}.csv")
     expected = load([tmp_path / "data/quickstart"]).trials
     assert trials["duration_s"].sum() == pytest.approx(expected["duration_s"].sum())

@@ -504,6 +504,7 @@ FORMATS = {
     24: "9a11707f9ee8e1ba",
     25: "a5ff5538d00446fb",
     26: "38edeb61001b0d83",
+    27: "03a5e3417bb5b1ba",
 }
 
 """What each format of the tables comes to, see `test_a_changed_table_has_a_new_format`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,18 @@ from labapp.session.remote import wire
 from labapp.session.remote.client import Link, LinkState
 from labapp.session.remote.following import FollowedSession
 from labapp.session.remote.host import RemoteHost
+from tests.helpers import waiting
 from tests.helpers.live import LoopScheduler
+from tests.helpers.waiting import PATIENCE_S
 from tests.session.sessions import opened
 
-PATIENCE_S = 30.0
 
-
-def free_port() -> int:
-    """A port at which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@contextmanager
+def nobody() -> Iterator[int]:
+    """A port at which nobody listens, nor begins to meanwhile."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
 
 
 class SharedSession:
@@ -59,7 +60,7 @@ class SharedSession:
 
     def share(self) -> RemoteHost:
         """Let others join, and wait until they can."""
-        host = RemoteHost(self.opened, ["127.0.0.1"], self._count, free_port())
+        host = RemoteHost(self.opened, ["127.0.0.1"], self._count, 0)
         self.hosts.append(host)
         self.run(lambda: bool(host.listening.codes))
         return host
@@ -85,6 +86,12 @@ class SharedSession:
         """Whether all events so far have come to somebody."""
         rows = person.rows
         return bool(rows) and rows[-1][0] == self.events[-1].seq
+
+    def wait_for_all(self, person: Person) -> None:
+        """Until all events so far have come to somebody and are stored. Both at once: another one
+        may happen at any time."""
+        journal = self.runner.journal
+        self.run(lambda: self.reached(person) and journal.committed_seq == self.events[-1].seq)
 
     def pass_time(self, seconds: float) -> None:
         """Let the session go on for so long."""
@@ -136,16 +143,13 @@ class SharedSession:
             host.close()
         self.opened.close("test over")
         for host in self.hosts:
-            host._process.wait(10)
+            host._process.wait(PATIENCE_S)
 
 
 def wait_for_threads() -> None:
     """Every thread of a link ends with it."""
     names = {"remote-writer", "remote-reader", "remote-end", "remote-link"}
-    deadline = time.monotonic() + 10
-    while left := [t.name for t in threading.enumerate() if t.name in names]:
-        assert time.monotonic() < deadline, f"left running: {left}"
-        time.sleep(0.01)
+    waiting.wait_for_threads(lambda thread: thread.name in names)
 
 
 class Person:

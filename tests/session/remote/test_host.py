@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import random
@@ -12,8 +13,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,7 @@ from labapp.session.remote.host import (
     name_of,
 )
 from labapp.session.remote.pairing import client_context, make_certificate
-from tests.session.remote.linked import Ends, Network, SharedSession, free_port
+from tests.session.remote.linked import PATIENCE_S, Network, SharedSession
 
 Share = Callable[..., SharedSession]
 MakeNetwork = Callable[[int], Network]
@@ -124,10 +126,11 @@ def test_observers_write_notes_and_ask_for_nothing_else(share: Share) -> None:
 def test_what_is_asked_for_is_stored_right_before_what_follows(share: Share) -> None:
     shared = share()
     anna = shared.join()
-    before = anna.link.clock.now_ns()
+    begun, before = shared.runner.clock.now_ns(), anna.link.clock.now_ns()
     anna.link.ask(AddNote("one", before))
     anna.link.ask(AddNote("  ", before))
     anna.link.ask(Pause("two"))
+    after = anna.link.clock.now_ns()
     shared.run(lambda: not anna.link.waiting)
     rows = [e for e in shared.events if e.kind in ("remote.asked", "note.added", "session.paused")]
     assert [e.kind for e in rows] == [
@@ -139,7 +142,7 @@ def test_what_is_asked_for_is_stored_right_before_what_follows(share: Share) -> 
     assert [e.seq for e in rows[1::2]] == [e.seq + 1 for e in rows[::2]]
     assert [e.payload["number"] for e in rows[::2]] == [1, 3], "what led to nothing is no event"
     for asked in rows[::2]:
-        assert abs(asked.payload["asked_ns"] - before) < 100_000_000
+        assert min(begun, before) <= asked.payload["asked_ns"] <= after
         assert asked.payload["asked_ns"] <= asked.t_ns
     assert {e.source for e in rows} == {"moderator"}
 
@@ -242,8 +245,7 @@ def test_ten_broken_links_lose_nothing_and_double_nothing(
         shared.pass_time(0.002)
     assert [each for each in notes(shared) if each.startswith("note")] == written
     assert [each for each in notes(shared) if each.startswith("here")] == here
-    shared.run(lambda: shared.reached(anna))
-    shared.run(lambda: shared.runner.journal.committed_seq == shared.events[-1].seq)
+    shared.wait_for_all(anna)
     assert anna.rows == shared.rows()
     joined = shared.payloads("remote.joined")
     assert [each["again"] for each in joined] == [False] + [True] * (len(joined) - 1)
@@ -262,15 +264,16 @@ def test_notes_typed_while_the_link_is_down_arrive_with_their_own_times(
     shared.run(lambda: (anna.link.clock.error_ns or 10**9) < 5_000_000)
     between.cut()
     shared.run(lambda: bool(shared.payloads("remote.left")))
-    times = []
+    begun, times = shared.runner.clock.now_ns(), [anna.link.clock.now_ns()]
     for number in range(3):
-        times.append(anna.link.clock.now_ns())
         anna.link.ask(AddNote(f"typed {number}", times[-1] - 1000))
+        times.append(anna.link.clock.now_ns())
     arrived = shared.runner.clock.now_ns()
     shared.run(lambda: len(notes(shared)) == 3)
     asked = shared.payloads("remote.asked")
-    for stored, typed, note in zip(asked, times, shared.payloads("note.added"), strict=True):
-        assert abs(stored["asked_ns"] - typed) < 20_000_000
+    stored_notes = shared.payloads("note.added")
+    for stored, (typed, after), note in zip(asked, pairwise(times), stored_notes, strict=True):
+        assert min(begun, typed) <= stored["asked_ns"] <= after
         assert stored["asked_ns"] <= arrived + 5_000_000
         assert note["typing_began_ns"] == typed - 1000
     assert shared.payloads("remote.left") == [{"member": 1, "why": "link_lost"}]
@@ -278,13 +281,15 @@ def test_notes_typed_while_the_link_is_down_arrive_with_their_own_times(
 
 def test_the_error_of_the_clock_is_stored_and_true(share: Share) -> None:
     shared = share()
+    begun = time.perf_counter_ns()
     anna = shared.join()
     shared.run(lambda: bool(shared.payloads("remote.clock")))
     (stored,) = shared.payloads("remote.clock")
     assert stored["member"] == 1
-    assert 0 < stored["error_ns"] < 50_000_000
-    here, there = shared.runner.clock.now_ns(), anna.link.clock.now_ns()
-    assert abs(there - here) <= (anna.link.clock.error_ns or 0) + 2_000_000
+    assert 0 < stored["error_ns"] < (time.perf_counter_ns() - begun) / 2
+    error_ns = (anna.link.clock.error_ns or 0) + 2_000_000
+    before, there = shared.runner.clock.now_ns(), anna.link.clock.now_ns()
+    assert before - error_ns <= there <= shared.runner.clock.now_ns() + error_ns
 
 
 def test_a_flood_of_clock_reports_is_not_stored(share: Share) -> None:
@@ -299,67 +304,63 @@ def test_a_flood_of_clock_reports_is_not_stored(share: Share) -> None:
 
 class Between:
     """Somebody in between, who shows a certificate of their own to both sides and passes on what
-    they say."""
+    they say: in one thread, because two must not read and write one TLS connection at once."""
 
     def __init__(self, port: int) -> None:
         self.heard: list[bytes] = []
-        self._context = make_certificate().context
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self._server.getsockname()[1])
-        self._to = port
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        self._threads[0].start()
+        self.port, self._to = 0, port
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread.start()
+        assert self._ready.wait(PATIENCE_S)
 
-    def _accept(self) -> None:
+    async def _serve(self) -> None:
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
+        context = make_certificate().context
+        async with await asyncio.start_server(self._meet, "127.0.0.1", 0, ssl=context) as server:
+            self.port = int(server.sockets[0].getsockname()[1])
+            self._ready.set()
+            await self._over.wait()
+
+    async def _meet(self, near: asyncio.StreamReader, to_near: asyncio.StreamWriter) -> None:
+        far, to_far = await asyncio.open_connection(
+            "127.0.0.1", self._to, ssl=client_context(), server_hostname="labapp"
+        )
+        await asyncio.gather(self._carry(near, to_far), self._carry(far, to_near))
+
+    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         with suppress(OSError):
-            while True:
-                plain, _ = self._server.accept()
-                near = self._context.wrap_socket(plain, server_side=True)
-                far = client_context().wrap_socket(
-                    socket.create_connection(("127.0.0.1", self._to)), server_hostname="labapp"
-                )
-                ends = Ends(near, far)
-                for source, sink in ends.ways:
-                    self._threads.append(
-                        threading.Thread(target=self._carry, args=(ends, source, sink), daemon=True)
-                    )
-                    self._threads[-1].start()
-
-    def _carry(self, ends: Ends, source: socket.socket, sink: socket.socket) -> None:
-        with suppress(OSError, ValueError):
-            while data := source.recv(65536):
+            while data := await source.read(65536):
                 self.heard.append(data)
-                sink.sendall(data)
-        ends.done()
+                sink.write(data)
+                await sink.drain()
+        sink.close()
 
     def close(self) -> None:
-        with suppress(OSError):
-            self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
-        for thread in self._threads:
-            thread.join(5)
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join(PATIENCE_S)
 
 
-SECRETS = ("P01-secret", "Quentin", "left-handed", "shy")
+PARTICIPANT = "P7654321"
+"""Too long to occur by chance in what is encrypted, as the three bytes of P01 may."""
 
 
 def test_somebody_in_between_is_found_out_and_learns_nothing(share: Share) -> None:
-    shared = share(participant="P01")
-    between = Between(shared.host.listening.port)
+    shared = share(participant=PARTICIPANT)
     code = shared.host.listening.codes["moderator"]
     shared.runner.send(AddNote("left-handed", 0))
-    anna = shared.join("Anna", wait=False, port=between.port)
-    shared.run(lambda: anna.over is not None and bool(shared.payloads("remote.refused")))
+    with closing(Between(shared.host.listening.port)) as between:
+        anna = shared.join("Anna", wait=False, port=between.port)
+        shared.run(lambda: anna.over is not None and bool(shared.payloads("remote.refused")))
     assert anna.over is not None
     assert anna.over.reason == "code"
     assert not anna.all(wire.Welcome)
     assert shared.payloads("remote.refused") == [{"role": "moderator", "attempts": 1}]
     assert shared.host.listening.attempts == 1
     assert not shared.payloads("remote.joined")
-    between.close()
     heard = b"".join(between.heard)
     assert len(heard) > 300, "they did read what was said"
-    for secret in (b"left-handed", b"P01", b"quickstart", code.encode()):
+    for secret in (b"left-handed", PARTICIPANT.encode(), b"quickstart", code.encode()):
         assert secret not in heard
 
 
@@ -378,7 +379,7 @@ def test_who_takes_the_place_of_the_session_is_found_out(
 
 
 def test_who_reads_every_packet_learns_nothing(share: Share, network: MakeNetwork) -> None:
-    shared = share(participant="P77")
+    shared = share(participant=PARTICIPANT)
     between = network(shared.host.listening.port)
     codes = dict(shared.host.listening.codes)
     anna = shared.join("Annabella", port=between.port)
@@ -391,14 +392,14 @@ def test_who_reads_every_packet_learns_nothing(share: Share, network: MakeNetwor
     shared.run(lambda: len(shared.payloads("remote.left")) == 2)
     shared.run(lambda: all(member.linked for member in shared.host.members.values()))
     title = shared.opened.loaded.study.title
-    assert "P77" in str(anna.rows)
+    assert PARTICIPANT in str(anna.rows)
     (study,) = (anna.folder / "study").glob("*.yaml")
     assert str(title) in study.read_text()
     heard = bytes(between.heard)
     assert len(heard) > 10_000
     for secret in (
-        "P77", "Annabella", "Benedikt", "left-handed", "looks away", "quickstart", "sinelines",
-        "note.added", "moderator", "observer", str(title), *codes.values(),
+        PARTICIPANT, "Annabella", "Benedikt", "left-handed", "looks away", "quickstart",
+        "sinelines", "note.added", "moderator", "observer", str(title), *codes.values(),
     ):  # fmt: skip
         assert secret.encode() not in heard, secret
 
@@ -420,9 +421,9 @@ def test_the_process_is_killed_and_the_session_goes_on(share: Share) -> None:
     again = shared.share()
     assert again.listening.codes
     assert shared.payloads("alarm.cleared") == [{"code": "remote_failed"}]
-    shared.run(lambda: anna.states[-1].state == "broken")
+    shared.run(lambda: "broken" in [each.state for each in anna.states])
     ben = shared.join("Ben")
-    shared.run(lambda: shared.reached(ben))
+    shared.wait_for_all(ben)
     assert ben.rows == shared.rows()
 
 
@@ -433,14 +434,9 @@ def test_a_process_that_hangs_is_ended_before_it_costs_memory(
     shared = share()
     os.kill(shared.host._process.pid, signal.SIGSTOP)
     packet = Packet(0, 0.0, 0.0, False, 0, bytes(3840))
-    began, longest = time.monotonic(), 0.0
     while not shared.payloads("alarm.raised"):
-        assert time.monotonic() < began + 20
-        before = time.monotonic()
-        shared.host._take_sound(48000, 2, packet)
-        longest = max(longest, time.monotonic() - before)
+        shared.host._take_sound(48000, 2, packet)  # who waited for it would wait for ever
         shared.pass_time(0.001)
-    assert longest < 0.5
     assert shared.payloads("alarm.raised")[0]["code"] == "remote_failed"
 
 
@@ -517,7 +513,7 @@ def test_the_program_never_waits_for_a_client_that_never_reads(
     anna = shared.join(port=between.port)
     anna.link.hear(True)
     between.deaf = True
-    for _ in range(3):  # of several tries the quickest: other programs are running, too
+    for _ in range(10):  # of several tries the quickest: other programs are running, too
         without, with_it = latency_s(alone, 150), latency_s(shared, 150)
         if with_it < 2 * without + 0.005:
             break
@@ -527,19 +523,19 @@ def test_the_program_never_waits_for_a_client_that_never_reads(
 def test_closing_tells_everybody_and_takes_no_time(share: Share) -> None:
     shared = share()
     anna, cleo = shared.join(), shared.join("Cleo", "observer")
-    began = time.monotonic()
+    os.kill(shared.host._process.pid, signal.SIGSTOP)
     shared.host.close()
-    assert time.monotonic() - began < 0.2
+    assert shared.host._process.poll() is None, "nobody waited for the process"
     shared.host.close()
+    os.kill(shared.host._process.pid, signal.SIGCONT)
     shared.run(lambda: anna.over is not None and cleo.over is not None)
+    shared.wait_for_all(anna)
     assert anna.over == cleo.over == LinkState("over", "closed")
     kinds = [e.kind for e in shared.events if e.kind.startswith(("remote.", "moderator."))][-4:]
     assert kinds == ["remote.left", "moderator.changed", "remote.left", "remote.closed"]
     assert {each["why"] for each in shared.payloads("remote.left")} == {"closed"}
     assert shared.host.moderator == HERE
-    assert anna.rows == [row for row in shared.rows() if row[0] <= shared.events[-1].seq], (
-        "the last events are sent, too"
-    )
+    assert anna.rows == shared.rows(), "the last events are sent, too"
     assert shared.host._process.wait(10) == 0
     with pytest.raises(OSError, match=r"refused|reset"):
         socket.create_connection(("127.0.0.1", anna.link._address[1]), 5)
@@ -596,7 +592,7 @@ def test_addresses_are_checked_before_anything_is_opened(share: Share) -> None:
 
 def test_where_it_cannot_listen_the_session_says_why_and_goes_on(share: Share) -> None:
     shared = share(share=False)
-    host = RemoteHost(shared.opened, ["192.0.2.1"], lambda: None, free_port())
+    host = RemoteHost(shared.opened, ["192.0.2.1"], lambda: None, 0)
     shared.hosts.append(host)
     shared.run(lambda: bool(host.listening.problem))
     assert not host.listening.codes

@@ -34,7 +34,7 @@ from labapp.session.remote.pairing import (
     same,
 )
 from labapp.session.remote.server import Decimator, FileList, SessionServer
-from tests.session.remote.linked import free_port
+from tests.session.remote.linked import PATIENCE_S
 from tests.session.remote.test_wire import BEFORE, FROM_MEMBER, ROW, mutants
 from tests.session.sessions import begin_session
 
@@ -58,7 +58,7 @@ class Served:
         if folder.is_dir():
             self.rows = [(*row[:10], row.payload) for row in read_rows(folder)]
         values = {
-            "folder": str(folder), "addresses": ["127.0.0.1"], "port": free_port(),
+            "folder": str(folder), "addresses": ["127.0.0.1"], "port": 0,
             "participant": "P01", "blind": False, "after_seq": len(self.rows),
             "perf_ns": time.perf_counter_ns(), "session_ns": 0, "speed": 1.0,
         }  # fmt: skip
@@ -92,7 +92,7 @@ def socket_to(served: Served) -> connect:
 
 
 async def answer_of(socket: ClientConnection) -> Any:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         return read(await socket.recv())
 
 
@@ -106,7 +106,7 @@ async def read_to_the_end(socket: ClientConnection) -> list[Any]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not holds():
             await asyncio.sleep(0.005)
 
@@ -216,9 +216,8 @@ async def test_the_code_of_a_moderator_serves_once(folder: Path) -> None:
 async def try_codes(at: Served, many: int, seed: int) -> None:
     rng, refusals = random.Random(seed), []
     for _ in range(many):
-        guess = f"{rng.randrange(10**6):06}"
-        if guess == at.code("observer"):
-            continue
+        while (guess := f"{rng.randrange(10**6):06}") == at.code("observer"):
+            pass
         async with socket_to(at) as socket:
             refused = await pair(socket, guess)
             assert isinstance(refused, wire.Refused)
@@ -466,14 +465,14 @@ async def test_bytes_that_are_no_tls_and_requests_of_browsers_change_nothing(fol
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(content)
             writer.write_eof()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE_S):
                 await reader.read()
             writer.close()
         reader, writer = await asyncio.open_connection(
             "127.0.0.1", port, ssl=client_context(), server_hostname="labapp"
         )
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             answer = await reader.read(4000)
         writer.close()
         assert b"426" in answer
@@ -491,12 +490,14 @@ async def test_bytes_that_are_no_tls_and_requests_of_browsers_change_nothing(fol
 
 @tries
 async def test_strangers_who_say_nothing_are_sent_away(folder: Path) -> None:
-    serving.PAIRING_S, before = 0.2, serving.PAIRING_S
+    before = serving.PAIRING_S
     try:
-        async with served(folder) as at, socket_to(at) as socket:
-            with pytest.raises(ConnectionClosed):
-                await answer_of(socket)
-            await until(lambda: at.server._strangers == 0)
+        async with served(folder) as at:
+            serving.PAIRING_S = 0.2  # from here on: the connection itself may take its time
+            async with socket_to(at) as socket:
+                with pytest.raises(ConnectionClosed):
+                    await answer_of(socket)
+                await until(lambda: at.server._strangers == 0)
     finally:
         serving.PAIRING_S = before
 
@@ -504,11 +505,12 @@ async def test_strangers_who_say_nothing_are_sent_away(folder: Path) -> None:
 @tries
 async def test_a_link_that_reads_nothing_costs_no_memory_and_ends(folder: Path) -> None:
     """Events wait once for all; of what the console shows only the latest waits."""
-    serving.SILENT_S, before = 0.6, serving.SILENT_S
+    serving.SILENT_S, before = 2.0, serving.SILENT_S
     try:
         async with served(folder) as at, socket_to(at) as socket, socket_to(at) as other:
             deaf = await pair(socket, at.code("observer"), name="Deaf")
             assert isinstance(deaf, Joined)
+            await read_until_ready(socket)  # no files are on their way
             assert isinstance(await pair(other, at.code("observer")), Joined)
             socket.transport.pause_reading()
             row, got = (*ROW[1:10], '"' + "x" * 60_000 + '"'), 0
@@ -521,10 +523,15 @@ async def test_a_link_that_reads_nothing_costs_no_memory_and_ends(folder: Path) 
                 await asyncio.sleep(0)
                 assert len(link.others) + len(link.sound) + len(link.pongs) < 10
             while got < 200:
+                await other.send(wire.encode(wire.Ping(got)))
                 message = await answer_of(other)
                 got += isinstance(message, wire.Rows) and sum(len(r[-1]) > 9 for r in message.rows)
-            await until(lambda: wire.Left(1, "link_lost") in at.all(wire.Left))
+            while wire.Left(1, "link_lost") not in at.all(wire.Left):
+                await other.send(wire.encode(wire.Ping(got)))
+                await asyncio.sleep(0.05)
             assert wire.Left(2, "link_lost") not in at.all(wire.Left)
+            socket.transport.abort()  # who reads nothing would not see that it is closed, either
+            await socket.wait_closed()
     finally:
         serving.SILENT_S = before
 

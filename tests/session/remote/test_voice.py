@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +15,7 @@ from labapp.base.errors import AudioError
 from labapp.record.audio.player import Report
 from labapp.session.remote import voice, wire
 from labapp.session.remote.voice import VoicePlayer
+from tests.helpers.waiting import wait_for
 
 RATE = 16_000
 FRAMES = 320
@@ -81,7 +81,7 @@ class Room:
         self.put += 1
         self.now = 10**9 + spoken + late_ms * 10**6
         self.player.put(wire.Sound(spoken, RATE, sound * FRAMES))
-        chosen, before = self._chosen.get(timeout=10)
+        chosen, before = self._chosen.get(timeout=60)
         wait_for(lambda: not chosen or len(self.speaker.samples) > before)
         return chosen
 
@@ -99,13 +99,6 @@ class Room:
     def waiting(self) -> int:
         """Pieces that wait to be played."""
         return len(self.speaker.samples) // 2 // FRAMES - self.speaker.taken // FRAMES
-
-
-def wait_for(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
 
 
 @pytest.fixture

@@ -160,6 +160,22 @@ def test_a_track_ends_by_its_reversals_with_the_mean_of_their_midpoints() -> Non
     assert estimate.x == pytest.approx((turns[0] + turns[1] + turns[2] + turns[3]) / 4)
 
 
+@pytest.mark.parametrize(("answers", "beyond"), [("-++-" * 10, 1), ("++++-+" * 10, -1)])
+def test_a_track_that_stays_at_the_last_level_has_no_threshold_by_reversals(
+    answers: str, beyond: int
+) -> None:
+    """Its midpoints lie below the level at which half of the answers are right."""
+    rule = up_down(down=1 if beyond < 0 else 2, reversals=40, estimate="reversals", guess=0.0)
+    progress = answered(rule, answers, 24 * (beyond > 0))
+    assert isinstance(progress, Steps)
+    assert len(progress.reversals) > 10
+    estimate = rule.find_threshold(LEVELS, progress)
+    fitted = rule.model_copy(update={"estimate": "fit"})
+    assert estimate == fitted.find_threshold(LEVELS, progress)
+    assert estimate is not None
+    assert (estimate.x - LEVELS.x[-1 if beyond > 0 else 0]) * beyond > 0
+
+
 @pytest.mark.parametrize("shape", ["logistic", "weibull"])
 def test_the_posterior_is_that_of_brute_force(shape: str) -> None:
     """Bayes' rule, point by point, with the likelihood of all answers at once."""

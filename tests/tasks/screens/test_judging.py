@@ -70,6 +70,13 @@ def test_digits_rate_the_row_that_had_the_focus(stage):
     press(Qt.Key.Key_4)
     assert trial_of(room).answers == {SIMILARITY.format(1): 1, SIMILARITY.format(2): 4}
     assert screen.rows.row_with_focus() is screen.rows.rows[2]
+    made = [kind for kind, _ in room.events].count("judgement.made")
+    screen.rows.focus_on(1)
+    press(Qt.Key.Key_1)  # it has this number already
+    assert screen.rows.row_with_focus() is screen.rows.rows[1]
+    press(Qt.Key.Key_Space)
+    assert screen.rows.row_with_focus() is screen.rows.rows[2]
+    assert [kind for kind, _ in room.events].count("judgement.made") == made
 
 
 def cut_off(window: ParticipantWindow, within: QWidget) -> list[tuple[QWidget, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import json
-import re
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 from labapp.analysis import load as load_tables
 from labapp.analysis.checking import check_study
 from labapp.record.audio.player import Player
-from labapp.record.events.commands import Next, Pause, Resume
+from labapp.record.events.commands import EndSession, Next, Pause, Resume
 from labapp.record.journal.opening import open_record
 from labapp.session.bids.export import export
 from labapp.session.replay.history import History
@@ -29,7 +29,6 @@ from labapp.study import media
 from labapp.study.loading import load
 from labapp.tasks.questionnaire.machine import Answer, PlaySound
 from labapp.tasks.questionnaire.screen.questionnaire import TextAbove
-from labapp.ui import consent_pdf
 from labapp.ui.consent_pdf import write_blank
 from labapp.ui.participant.screen import Screen
 from labapp.ui.replay.picture import PastWindow
@@ -71,6 +70,8 @@ def write_study(folder: Path, media_of_item: Any, **files: bytes) -> Path:
 
 
 MEDIA = {"file": "sounds/alarm.wav", "alt": "An alarm", "plays": 2, "heard": True}
+LONG = {"sounds/alarm.wav": sound(seconds=60)}
+"""So that it is not over before a busy machine has looked."""
 
 
 @pytest.fixture
@@ -94,6 +95,16 @@ def test_each_format_is_decoded_and_mixed_to_one_channel(kind: str) -> None:
     over = decoded.read(decoded.end_ns - 1_000_000, 100)
     assert len(over) == 100
     assert not over[-10:].any()
+
+
+def test_a_small_file_of_long_silence_takes_no_more_memory_than_its_sound() -> None:
+    stream = io.BytesIO()
+    soundfile.write(stream, np.zeros((30 * 48_000, 8), np.int16), 48_000, format="FLAC")
+    tracemalloc.start()
+    decoded = media.decode_sound(stream.getvalue())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * decoded.samples.nbytes, "all channels as floats take 16 times as much"
 
 
 @pytest.mark.parametrize(
@@ -314,7 +325,7 @@ def test_a_mistake_in_a_text_or_an_option_is_told_with_its_line(
     path = with_options(folder, file=named) if where == "option" else write_study(folder, MEDIA)
     (folder / "sounds/bad.wav").write_bytes(b"no sound")
     if where == "text":
-        add_text(path, f"# A\n\n![x]({named})\n")
+        add_text(path, f"# A\n\n![x [y]]({named})\n")
     faults = [fault for error in check_study(path).errors for fault in error.faults]
     assert [fault for fault in faults if told in fault.what], faults
     assert all(fault.line for fault in faults)
@@ -332,7 +343,7 @@ TEXT = """# Alarms
 
 This is the alarm that you will hear:
 
-![An alarm](sounds/alarm.wav)
+![An alarm [loud]](sounds/alarm.wav)
 
 And this is a short one: ![](sounds/high.flac)
 
@@ -354,10 +365,10 @@ def test_a_text_plays_sounds_and_stops_with_its_page(
     screen = window.screen_shown
     bars = [bar for _, bar in screen.text.sound_bars]
     assert [interface_of(bar.button).text(Told.Name) for bar in bars] == [
-        "Play: An alarm",
+        "Play: An alarm [loud]",
         "Play: high",
     ]
-    assert screen.text.accessibleDescription() == "An alarm"
+    assert screen.text.accessibleDescription() == "An alarm [loud]"
     for bar in bars:
         assert screen.text.viewport().rect().contains(bar.geometry())
         assert bar.bar.geometry().right() < bar.time.geometry().left()
@@ -408,7 +419,7 @@ def test_a_text_plays_sounds_and_stops_with_its_page(
 def test_a_sound_above_questions_is_played_there(
     tmp_path: Path, open_room: Any, open_window: Any
 ) -> None:
-    path = write_study(tmp_path / "own", MEDIA)
+    path = write_study(tmp_path / "own", MEDIA, **LONG)
     (path.parent / "above.md").write_text("Listen.\n\n![An alarm](sounds/alarm.wav)\n", "utf-8")
     path.write_text(path.read_text("utf-8") + "    above: above.md\n", "utf-8")
     room = open_room(study=path)
@@ -416,9 +427,110 @@ def test_a_sound_above_questions_is_played_there(
     window.resize(1366, 768)
     (above,) = window.screen_shown.pages[0].findChildren(TextAbove)
     ((_, bar),) = above.sound_bars
-    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    (of_item,) = window.screen_shown.pages[0].sounds.values()
+    for played, other in ((bar, of_item), (of_item, bar), (bar, of_item)):
+        QTest.mouseClick(played.button, Qt.MouseButton.LeftButton)
+        other.follow()
+        assert played.button.text() == "Pause"
+        assert other.button.text() == "Play", "one plays at a time"
     assert room.runner.state.sounds["sounds/alarm.wav"].playing
     assert ill_made(window) == []
+
+
+def test_a_sound_goes_on_where_its_window_is_minimised(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    window = open_window(open_room(study=write_study(tmp_path / "own", MEDIA, **LONG)))
+    (bar,) = window.screen_shown.pages[0].sounds.values()
+    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    player = bar._player
+    window.showMinimized()
+    QTest.qWait(50)
+    assert window.isMinimized()
+    assert player.playing, "the session counts it as heard"
+    window.showNormal()
+    assert bar._player is player
+    window.hide()
+    assert bar._player is None
+
+
+def test_a_screen_reader_is_told_of_a_sound_only_what_changes(
+    study: Path, open_room: Any, open_window: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(open_room(study=study))
+    (bar,) = window.screen_shown.pages[0].sounds.values()
+    named: list[str] = []
+    monkeypatch.setattr(bar.button, "setAccessibleName", named.append)
+    QTest.qWait(200)
+    assert named == []
+    QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+    QTest.qWait(150)
+    assert named == ["Pause: An alarm"]
+
+
+def test_a_sound_that_a_text_shows_twice_is_heard_once(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA, **LONG)
+    add_text(path, "![An alarm](sounds/alarm.wav)\n\n![The same](sounds/alarm.wav)\n")
+    window = open_window(open_room(study=path))
+    (_, first), (_, second) = window.screen_shown.text.sound_bars
+    for pressed, other in ((first, second), (second, first)):
+        for words in ("Pause", "Play"):
+            QTest.mouseClick(pressed.button, Qt.MouseButton.LeftButton)
+            other.follow()
+            assert [pressed.button.text(), other.button.text()] == [words, words]
+            assert pressed._player.playing == (words == "Pause")
+            assert not other._player.playing
+
+
+def test_a_sound_plays_in_a_break_which_holds_the_working_time(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA, **LONG)
+    (path.parent / "rest.md").write_text("# Rest\n\n![An alarm](sounds/alarm.wav)\n", "utf-8")
+    flow = "flow:\n  - break: rest.md\n"
+    path.write_text(path.read_text("utf-8").replace("flow:\n", flow), "utf-8")
+    room = open_room(study=path)
+    ((_, bar),) = open_window(room).screen_shown.text.sound_bars
+
+    def heard() -> Any:
+        return room.runner.state.sounds["sounds/alarm.wav"]
+
+    for words in ("Pause", "Play", "Pause"):
+        QTest.mouseClick(bar.button, Qt.MouseButton.LeftButton)
+        assert bar.button.text() == words
+        assert bar._player.playing == (words == "Pause")
+        QTest.qWait(100)
+    assert heard().at_s > 0.05, "where it was paused"
+    assert heard().plays == 1
+    room.runner.send(Next())
+    assert room.runner.state.sounds == {}, "it stops with the break"
+
+
+def test_a_debriefing_at_an_early_end_shows_pictures_and_names_sounds(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    path = write_study(tmp_path / "own", MEDIA)
+    picture = io.BytesIO()
+    Image.new("RGB", (60, 40), (200, 30, 30)).save(picture, "PNG")
+    (path.parent / "field.png").write_bytes(picture.getvalue())
+    text = "# Thanks\n\n![A field](field.png)\n\n![An alarm](sounds/alarm.wav)\n"
+    (path.parent / "thanks.md").write_text(text, "utf-8")
+    flow = "  - debrief: thanks.md\n    early: always\n"
+    path.write_text(path.read_text("utf-8") + flow, "utf-8")
+    room = open_room(study=path)
+    window = open_window(room)
+    room.runner.send(EndSession("stop", debrief=True))
+    QTest.qWait(50)
+    text = window.cover.more
+    assert "(♪ An alarm)" in text.toPlainText()
+    shown = text.grab().toImage()
+    assert any(
+        shown.pixelColor(x, y).red() > 150 > 2 * shown.pixelColor(x, y).green()
+        for x in range(0, shown.width(), 5)
+        for y in range(0, shown.height(), 5)
+    ), "the red picture"
 
 
 def test_a_consent_form_on_paper_has_pictures_and_names_sounds(
@@ -434,8 +546,7 @@ def test_a_consent_form_on_paper_has_pictures_and_names_sounds(
     path.write_text(path.read_text("utf-8").replace("flow:\n", flow), "utf-8")
     write_blank(tmp_path / "form.pdf", load(path))
     assert b"/Width 480" in (tmp_path / "form.pdf").read_bytes(), "no wider than the page"
-    sound_named = re.compile(r"!\[([^\]]*)\]\(([^)]*)\)").sub(consent_pdf._name_sound, text)
-    assert sound_named == "# Consent\n\n(♪ An alarm)\n\n![A field](field.png)\n"
+    assert media.name_sounds(text) == "# Consent\n\n(♪ An alarm)\n\n![A field](field.png)\n"
 
 
 def test_sounds_of_a_long_text_scroll_with_it(
@@ -454,3 +565,12 @@ def test_sounds_of_a_long_text_scroll_with_it(
     assert bar.y() == 50
     bar.button.setFocus()
     assert text.viewport().rect().contains(bar.geometry())
+    window.bottom.right.setFocus()
+    for below in (False, True):
+        scroll = text.verticalScrollBar()
+        scroll.setValue(0 if below else scroll.maximum())
+        assert not text.viewport().rect().intersects(bar.geometry())
+        bar.button.setFocus()
+        qapp.processEvents()
+        assert text.viewport().rect().contains(bar.geometry()), "what has the focus is seen"
+        window.bottom.right.setFocus()

@@ -32,7 +32,7 @@ from labapp.ui.widgets.markdown import picture_width
 from labapp.ui.widgets.video_picture import VideoPicture
 from tests.helpers.made_videos import heard_by, number_in, speech_like, write_video
 from tests.helpers.reach import ill_made, out_of_reach
-from tests.tasks.screens.test_study_sounds import _wait, add_text, with_options, write_study
+from tests.tasks.screens.test_study_sounds import _wait, add_text, sound, with_options, write_study
 from tests.ui.hearing import Text as Told
 from tests.ui.hearing import interface_of
 
@@ -102,6 +102,8 @@ def test_a_silent_video_plays_as_long_as_it_lasts(tmp_path: Path) -> None:
     [
         (FILE, {}, "the video 'videos/robot.mp4' does not exist"),
         (FILE, {FILE: b"no video"}, "is not an MP4, MOV, Matroska, WebM, AVI, MPEG or Ogg video"),
+        (FILE, {FILE: sound()}, "the video 'videos/robot.mp4' is a sound"),
+        ({"file": {"en": FILE, "de": "robot.png"}}, {}, "pictures in all languages, or sounds"),
         ({**MEDIA, "width": 3}, {}, "greater than or equal to 16"),
         ({**MEDIA, "play": 2}, {}, "did you mean 'plays'"),
     ],
@@ -112,6 +114,23 @@ def test_a_mistake_is_told_with_its_line(
     faults = faults_of(write_study(tmp_path / "own", named, **files))
     assert any(told in fault.what for fault in faults), faults
     assert all(fault.line for fault in faults)
+    assert not any(" at 0x" in fault.what for fault in faults)
+
+
+def test_a_video_with_the_ending_of_a_sound_is_refused_and_a_recorded_one_read(
+    tmp_path: Path, film: bytes
+) -> None:
+    path = write_study(tmp_path / "own", {"file": "sounds/robot.wav"}, **{"sounds/robot.wav": film})
+    (fault,) = faults_of(path)
+    assert fault.what == "the sound 'sounds/robot.wav' is a video"
+    assert media.find_fault("sounds/robot.wav", film, shown=False) is None
+
+
+def test_a_file_that_one_language_lacks_is_the_only_mistake_that_is_told(tmp_path: Path) -> None:
+    path = write_study(tmp_path / "own", {"file": {"en": FILE}, "heard": True, "width": 100})
+    path.write_text(path.read_text("utf-8").replace("version: 1\n", "version: 1\nlanguage: de\n"))
+    told = [fault.what for fault in faults_of(path) if "media" in fault.key]
+    assert told == ["allowed: a text in the study's language 'de'; there is: en"]
 
 
 def test_a_video_that_is_too_large_for_playing_is_refused(
@@ -120,7 +139,7 @@ def test_a_video_that_is_too_large_for_playing_is_refused(
     media.decode_sound.cache_clear()
     monkeypatch.setattr(media, "MOST_PIXELS", 640 * 360 - 1)
     (fault,) = faults_of(write_study(tmp_path / "own", MEDIA, **{FILE: film}))
-    assert "640 × 360 pixels" in fault.what
+    assert fault.what == "the video 'videos/robot.mp4' has 640 × 360 pixels"
     assert "1920 × 1080" in fault.todo
 
 
@@ -215,6 +234,34 @@ def test_options_and_texts_play_videos(
     bars = window.screen_shown.pages[0].sounds
     assert bars["higher", "second"].pictures.width() == 160
     assert ill_made(window) == []
+    room.session.close("over")
+
+
+def test_a_high_video_is_seen_whole_with_what_plays_it(
+    tmp_path: Path, open_room: Any, open_window: Any
+) -> None:
+    """On a laptop at 150 %; where there is room it has its own size."""
+    high = write_video(tmp_path / "high.mp4", None, 0.5, size=(360, 480)).read_bytes()
+    path = write_study(tmp_path / "own", {**MEDIA, "width": 360}, **{FILE: high})
+    add_text(path, f"# Robots\n\nBefore it.\n\n![A robot]({FILE})\n\nAfter it.\n")
+    room = open_room(study=path)
+    window = open_window(room)
+    for place in ("text", "item"):
+        screen = window.screen_shown
+        bar = (
+            screen.text.sound_bars[0][1] if place == "text" else screen.pages[0].sounds["loud", ""]
+        )
+        for size, most in (((1366, 1068), 480), ((911, 512), 256), ((1366, 1068), 480)):
+            window.resize(*size)
+            QTest.qWait(50)
+            pictures = bar.pictures
+            assert pictures.height() == most, (place, size)
+            assert pictures.width() == pytest.approx(0.75 * most, abs=1)
+            seen = screen.text.viewport() if place == "text" else window.body.viewport()
+            assert bar.height() <= seen.height(), (place, size)
+            assert ill_made(window) == []
+        room.runner.send(Next())
+        QTest.qWait(50)
     room.session.close("over")
 
 

@@ -312,7 +312,7 @@ class CodedUnit:
 
     Attributes
     ----------
-    codes : by rater; None where a rater was not to code the unit, or left it out.
+    codes : by rater; None if a rater was not to code the unit, or left it out.
     values : by rater the values given with codes.
     """
 

@@ -98,16 +98,16 @@ class ConceptSplit:
     ----------
     classes : how many labels there are.
     files : SHA-256 of what was read from files, by their published names.
-    words : of each concept, for people; none where people see nothing of it.
+    words : of each concept, for people; none if people see nothing of it.
     rules : of each class, by number the concepts that make it, 1 or 0, all of them together; see
         `rules_of`.
     class_names : id and name of each class, where they have some. `invented`: whether nobody
         knows them before.
     classes_are : what texts call the classes.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
-        3); None where a row is no picture.
+        3); None if a row is no picture.
     unclear : by number of a factor, the values between which people cannot tell its concept by
-        eye; see `clear`. Empty where nothing is known of that.
+        eye; see `clear`. Empty if nothing is known of that.
     reference : in place of that, what a stimulus set names such a picture by that is drawn where it
         is needed.
     """
@@ -173,7 +173,7 @@ VALIDATION_SHARE = 0.1
 
 def divide(grid_rows: Int64, seed: int) -> tuple[Int64, Int64]:
     """Rows to train on and `TEST_SHARE` of them to test on, by the luck of `seed`; both keep the
-    order of `grid_rows`, int64, shape (n,). Raises ValueError where one side would be empty."""
+    order of `grid_rows`, int64, shape (n,). Raises ValueError if one side would be empty."""
     held_out = round(TEST_SHARE * len(grid_rows))
     check(len(grid_rows), held_out)
     # Another stream than that of the allowed values, which are drawn by the same seed.
@@ -234,7 +234,7 @@ def validation(
     rows: ConceptRows, *, seed: int, share: float = VALIDATION_SHARE
 ) -> tuple[ConceptRows, ConceptRows]:
     """Rows to train on, and a share of them, drawn by `seed`, to validate on; both keep their
-    order. Raises ValueError where one side would be empty."""
+    order. Raises ValueError if one side would be empty."""
     held_out = round(share * len(rows))
     check(len(rows), held_out)
     shuffled = order(generator(seed, 4), len(rows))
@@ -336,7 +336,7 @@ def draw_equicorrelated(
     """Standard normal numbers, every two columns of which correlate with `rho`, 0 to 1.
 
     float64, shape (rows, columns): each is sqrt(rho) of a number that its row shares plus sqrt(1 -
-    rho) of one of its own, so that the covariance may also be singular. Raises ValueError where
+    rho) of one of its own, so that the covariance may also be singular. Raises ValueError if
     `rho` lies outside 0 to 1.
     """
     if not 0.0 <= rho <= 1.0:

@@ -224,7 +224,7 @@ def _tube(start: Float64, rays: Float64, radius: float, low: float, high: float)
 
 
 def _root(a: Float64, b: Float64, c: Float64) -> Float64:
-    """The smaller root of a t^2 + 2 b t + c = 0 where it is positive, else infinite."""
+    """The smaller root of a t^2 + 2 b t + c = 0 if it is positive, else infinite."""
     square = b * b - a * c
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = (-b - np.sqrt(np.maximum(square, 0.0))) / a

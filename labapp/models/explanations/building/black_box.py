@@ -314,7 +314,7 @@ def _times(size: int, paths: Sequence[Path]) -> int:
 
 
 def cells_of(size: int) -> int:
-    """Cells of a side, a divisor of the model's size. Raises StimuliError where there is none."""
+    """Cells of a side, a divisor of the model's size. Raises StimuliError if there is none."""
     cells = max(n for n in range(1, MOST_CELLS + 1) if size % n == 0)
     if cells < 4:
         raise StimuliError(

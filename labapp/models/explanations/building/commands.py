@@ -106,7 +106,7 @@ def find_scored_spec(
 
 
 def refuse_scored_options(name: str, **options: object) -> None:
-    """Raises UsageError where an option is given that only sets of pixel scores have."""
+    """Raises UsageError if an option is given that only sets of pixel scores have."""
     given = [key for key, value in options.items() if value is not None]
     if given and name in sets.specs():
         raise UsageError(

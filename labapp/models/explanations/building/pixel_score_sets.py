@@ -135,7 +135,7 @@ def select(
     seed: int,
 ) -> Int64:
     """Rows of the images in the order they are listed, the last one for the example, which is
-    predicted right: int64. Raises StimuliError where there are too few. `labels`, `predicted`:
+    predicted right: int64. Raises StimuliError if there are too few. `labels`, `predicted`:
     classes, int64, shape (n,); `sure`: of predictions that can be shown."""
     random = np.random.default_rng([seed, 0])
     order = random.permutation(len(labels))

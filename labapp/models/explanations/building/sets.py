@@ -399,7 +399,7 @@ class SetPhotos:
         return {}
 
     def wider(self, most: int) -> PictureRows | None:
-        """More rows, these first, with at most `most` of a class; None where there are none."""
+        """More rows, these first, with at most `most` of a class; None if there are none."""
         return None
 
 
@@ -552,7 +552,7 @@ def build(
     progress: Progress | None = None,
 ) -> BuiltSet:
     """Build a set, in memory. model: id or folder of another classifier of the same method;
-    data_folder: of the pictures of a model trained on a folder. Raises ModelError where that is
+    data_folder: of the pictures of a model trained on a folder. Raises ModelError if that is
     missing or damaged, and what `build_from_classifier` raises."""
     classifier = package.load(spec.model if model is None else model)
     return build_from_classifier(
@@ -617,7 +617,7 @@ def write(built: BuiltSet, folder: Path) -> Path:
 
 
 def load_test_rows(model: Classifier, data_folder: Path | None = None) -> PictureRows:
-    """The pictures that a model was tested on. Raises ModelError where manifests cannot name them,
+    """The pictures that a model was tested on. Raises ModelError if manifests cannot name them,
     or no folder is given for a model that was trained on one; UsageError where one is given for
     another."""
     data = model.card.recipe.data

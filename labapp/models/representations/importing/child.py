@@ -51,7 +51,7 @@ def send(stream: IO[bytes], content: bytes) -> None:
 
 
 def receive(stream: IO[bytes], largest: int = 1 << 32) -> bytes:
-    """The next frame. Raises EOFError where the other side is gone, ValueError for a longer one."""
+    """The next frame. Raises EOFError if the other side is gone, ValueError for a longer one."""
     (length,) = LENGTH.unpack(_exactly(stream, LENGTH.size))
     if length > largest:
         raise ValueError(f"a frame of {length} bytes")
@@ -461,7 +461,7 @@ def command(program: Sequence[str]) -> list[str]:
 
 
 def _check() -> None:
-    """Raises NoSandboxError where a file can be opened or a socket made all the same."""
+    """Raises NoSandboxError if a file can be opened or a socket made all the same."""
 
     def open_file() -> None:
         os.close(os.open("/etc/hosts", os.O_RDONLY))

@@ -159,7 +159,7 @@ _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 
 
 def _other_kind(content: bytes, kind: str) -> str:
-    """What a file of torch holds instead of a program of this kind, in words; empty where it may be
+    """What a file of torch holds instead of a program of this kind, in words; empty if it may be
     one. It is only looked at: unpickling it could run anything."""
     if content.startswith(_LEGACY):
         return "data written by torch.save, which is either weights or a pickled module"
@@ -247,13 +247,13 @@ class _Child:
         self.patience_s = PATIENCE_S
 
     def send(self, content: bytes) -> None:
-        """Raises BrokenPipeError where it ended."""
+        """Raises BrokenPipeError if it ended."""
         assert self._process.stdin is not None
         with self._clock():
             send(self._process.stdin, content)
 
     def receive(self, largest: int = 1 << 32) -> bytes:
-        """Its next frame. Raises EOFError where it ended, ValueError for a longer frame."""
+        """Its next frame. Raises EOFError if it ended, ValueError for a longer frame."""
         assert self._process.stdout is not None
         with self._clock():
             return receive(self._process.stdout, largest)
@@ -315,7 +315,7 @@ def _drain(stream: IO[bytes], file: IO[bytes]) -> None:
 def _answer(
     path: Path | str, kind: Format, child: _Child, trusted: bool, given: tuple[int, ...], todo: str
 ) -> dict[str, Any]:
-    """What the child says. Raises ModelError where it refuses."""
+    """What the child says. Raises ModelError if it refuses."""
     fields: dict[str, Any] = json.loads(child.receive(_SHORT))
     if (refused := fields.get("refused")) is None:
         return fields

@@ -116,7 +116,7 @@ def _problems(model: ModelProto, *, latents: bool) -> list[str]:
 
 
 def width(model: ModelProto) -> int | None:
-    """How many numbers it takes a picture; None where the graph leaves it open."""
+    """How many numbers it takes a picture; None if the graph leaves it open."""
     _, shape = _read_type(_input(model))
     return shape[1]
 
@@ -177,7 +177,7 @@ class Runner:
     """A graph in onnxruntime, on one thread of the processor."""
 
     def __init__(self, path: Path | str, content: bytes, trial: Float32 | None = None) -> None:
-        """trial: latents to try it on before, in a process of its own; None where that was done."""
+        """trial: latents to try it on before, in a process of its own; None if that was done."""
         import onnxruntime
 
         if trial is not None:

@@ -184,7 +184,7 @@ def decode(
 
 
 def _same_again(name: Path | str, run: Run, trial: Float32, made: NDArray[Any]) -> None:
-    """Raises ModelError where the first picture is another one alone, or another one each time."""
+    """Raises ModelError if the first picture is another one alone, or another one each time."""
     alone, again = run(trial[:1]), run(trial[:1])
     if not np.allclose(alone, again, rtol=0, atol=CLOSE, equal_nan=True):
         problem = "the same latents give a different picture each time, so it draws at random."
@@ -201,7 +201,7 @@ def _same_again(name: Path | str, run: Run, trial: Float32, made: NDArray[Any]) 
 
 def differing(name: Path | str, distance: str, instances: Sequence[Float32]) -> list[str]:
     """How different the pictures are, as remarks, by the distance that is used. Raises ModelError
-    where nobody could see a difference."""
+    if nobody could see a difference."""
     pairs = _pairs(instances)
     steps = [float(np.abs(instances[a] - instances[b]).max()) for a, b in pairs]
     greatest = max(steps, default=0.0)

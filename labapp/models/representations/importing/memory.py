@@ -15,7 +15,7 @@ _GROUP = Path("/sys/fs/cgroup")
 
 
 def free() -> int | None:
-    """Bytes that can be taken without swapping, on Linux; None where that is not known."""
+    """Bytes that can be taken without swapping, on Linux; None if that is not known."""
     try:
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()
         stated = next(line for line in lines if line.startswith("MemAvailable:"))

@@ -110,7 +110,7 @@ _ALL = (
 
 
 def _problem(kind: ItemKind, others: Sequence[ItemKind]) -> str:
-    """Why a kind cannot be used; empty where it can."""
+    """Why a kind cannot be used; empty if it can."""
     item: Any = kind.item
     if not issubclass(item, Item):
         return f"{item.__name__} is not derived from Item"

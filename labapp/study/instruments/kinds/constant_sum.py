@@ -3,7 +3,7 @@ the total, those that got nothing have 0."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -23,6 +23,7 @@ class ConstantSum(Compound, Listed):
     unit : the unit after each number.
     """
 
+    pictured: ClassVar[bool] = False
     kind: Literal["constant_sum"]
     text: SomeWords
     options: SomeOptions

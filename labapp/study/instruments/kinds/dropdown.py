@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,5 +14,6 @@ class Dropdown(OneChoice):
     """One of many options, such as a country: typing part of one shows the options that contain
     it."""
 
+    pictured: ClassVar[bool] = False
     kind: Literal["dropdown"]
     options: tuple[Option, ...] = Field(min_length=2, max_length=2000)

@@ -21,6 +21,7 @@ class Matrix(Compound, OnScale, Listed):
     """
 
     shares_scale: ClassVar[bool] = True
+    pictured: ClassVar[bool] = False
     model_config = ConfigDict(
         json_schema_extra=lambda schema: schema["required"].remove("points")  # of the instrument
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -40,6 +40,7 @@ class RegionChoice(OneChoice):
     options : the regions; screen readers speak their texts.
     """
 
+    pictured: ClassVar[bool] = False
     kind: Literal["region"]
     text: SomeWords
     media: PictureMedia

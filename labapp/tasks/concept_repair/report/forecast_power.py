@@ -89,7 +89,7 @@ class Design:
         return with_outcomes(frame, pd.DataFrame({"name": self.names}))
 
     def p(self, people: pd.DataFrame, outcome: str) -> float | None:
-        """p of a primary test; None where nothing varies, so that nothing is found."""
+        """p of a primary test; None if nothing varies, so that nothing is found."""
         own = people.dropna(subset=[outcome])
         columns = [own[name].to_numpy(np.int64) for name in ("person", "block", "at")]
         estimates = model_estimates(own[outcome].to_numpy(np.float64), *columns)
@@ -99,7 +99,7 @@ class Design:
 
 def read_design(loaded: LoadedStudy) -> Design | None:
     """The forecasts of withheld answers that a study has drawn for the places of its cells, one
-    participant each; None where it has drawn none, or its sets do not have OIS."""
+    participant each; None if it has drawn none, or its sets do not have OIS."""
     cells = [each for each in loaded.study.assignment.values() if isinstance(each, Cells)]
     tests = [
         stages
@@ -270,7 +270,7 @@ TITLES = {SENSITIVITY: "Sensitivity to leaks", TRUST: "Trust in the rule card"}
 
 def planned(loaded: LoadedStudy, studies: int = STUDIES) -> Iterator[PlannedTests]:
     """The tables of a plan: of people who heed no model, and of each outcome the power over a grid
-    of components of variance; none where the study declares no such test or has too few models."""
+    of components of variance; none if the study declares no such test or has too few models."""
     tests = [TESTS.get(each.test or "") for each in loaded.study.hypotheses]
     declared = {test.outcome for test in tests if test is not None}
     outcomes = [outcome for outcome in TITLES if outcome in declared]

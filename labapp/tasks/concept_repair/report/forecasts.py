@@ -142,7 +142,7 @@ def model_estimates(values: Float64, person: Int64, block: Int64, model: Int64) 
 
 
 def slope_over_models(estimates: Float64, predictor: Float64) -> Slope | None:
-    """The slope of models' estimates on a predictor, in its standard deviations; None where they do
+    """The slope of models' estimates on a predictor, in its standard deviations; None if they do
     not vary, so that there is nothing to test."""
     if not varies(estimates) or not varies(predictor) or estimates.size < 3:
         return None
@@ -156,7 +156,7 @@ def slope_over_models(estimates: Float64, predictor: Float64) -> Slope | None:
 
 def fitted_line(estimates: Float64, predictor: Float64) -> tuple[Float64, Float64, Float64] | None:
     """The regression that `slope_over_models` tests: places along the predictor, the line there,
-    and half the width of its pointwise 95 % band; None where there is no slope."""
+    and half the width of its pointwise 95 % band; None if there is no slope."""
     slope = slope_over_models(estimates, predictor)
     if slope is None:
         return None
@@ -188,7 +188,7 @@ class Forecasts:
     @property
     def reliability(self) -> float | None:
         """Of the predictor, a mean over metric seeds: the variance between models over it and the
-        variance of that mean; None where the sets do not have it."""
+        variance of that mean; None if the sets do not have it."""
         if not {PURITY, PURITY_SD, SEEDS} <= set(self.models) or len(self.models) < 2:
             return None
         means, sds, seeds = (
@@ -216,7 +216,7 @@ class Forecasts:
         )  # fmt: skip
 
     def equivalence(self, name: str) -> Statistic | None:
-        """Whether the slope is too small to matter; None where no size was set beforehand."""
+        """Whether the slope is too small to matter; None if no size was set beforehand."""
         test = TESTS[name]
         slope, _ = self._slope(test)
         if slope is None or test.outcome not in SMALLEST:
@@ -243,7 +243,7 @@ class Forecasts:
         return slope, "" if slope is not None else "all models have the same value"
 
     def estimates(self, outcome: str) -> Float64 | None:
-        """Of each model, in the order of `models`, the estimate of an outcome; None where a model
+        """Of each model, in the order of `models`, the estimate of an outcome; None if a model
         has no values, or fewer than two participants have any."""
         own = self.people.dropna(subset=[outcome])
         if own["person"].nunique() < 2 or own["at"].nunique() < len(self.models):
@@ -277,7 +277,7 @@ class Forecasts:
 def forecasts_of(
     changes: pd.DataFrame, scores: pd.DataFrame, hypotheses: Sequence[Hypothesis]
 ) -> Forecasts | None:
-    """What a study's rows say of withheld answers; None where none was withheld.
+    """What a study's rows say of withheld answers; None if none was withheld.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def person_scores(frame: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_outcomes(people: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the outcomes; empty where a count is 0."""
+    """The rows with the outcomes; empty if a count is 0."""
     n = {kind: people[f"n_{kind}"].to_numpy(np.float64) for kind in RATES}
     right = {kind: people[f"right_{kind}"].to_numpy(np.float64) for kind in RATES}
     moved = {kind: people[f"moved_{kind}"].to_numpy(np.float64) for kind in RATES}

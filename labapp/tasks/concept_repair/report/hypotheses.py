@@ -303,7 +303,7 @@ def _slopes(
 
 def _standard(rows: pd.DataFrame, name: str, of_rows: bool) -> Float64 | None:
     """A column in its standard deviations: over the rows, or over the models that were met; None
-    where it is the same for all."""
+    if it is the same for all."""
     values = rows[name].to_numpy(np.float64)
     among = values if of_rows else rows.drop_duplicates("model")[name].to_numpy(np.float64)
     if not varies(among):
@@ -354,7 +354,7 @@ def _compare_pairs(test: Prediction, models: StudyModels, measure: str) -> Predi
 @dataclass(frozen=True)
 class RepairResults:
     """One study. curves: its rows of the table `concept_curves`; tests: what was expected, tested,
-    none where answers were withheld, for the study declares its own; simulated: participants who
+    none if answers were withheld, for the study declares its own; simulated: participants who
     are programs; forecasts: of withheld answers."""
 
     study: str
@@ -385,7 +385,7 @@ class RepairResults:
     @cached_property
     def correlations(self) -> Sequence[Statistic]:
         """Of every measure that is said to rise or fall with impurity, with every measure of the
-        models; none where answers were withheld: these measures also follow how often a model's
+        models; none if answers were withheld: these measures also follow how often a model's
         answer moves."""
         return (
             []

@@ -58,7 +58,7 @@ class Measure:
     unit : its unit.
     meaning : how it is worked out, for the dictionary of columns and the definitions.
     share : whether it is shown in percent.
-    rises : 1 where it is said to rise with impurity, -1 where to fall, 0 where nothing is said.
+    rises : 1 if it is said to rise with impurity, -1 if to fall, 0 if nothing is said.
     """
 
     title: str
@@ -89,11 +89,11 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "harm_confirmations": Measure("Harm by confirmations", "0-1", "the same for confirmations"),
         "foresee": Measure(
             "Forecast, minus chance", "-1 to 1",
-            "answers foretold rightly / answers foretold, of those not seen before in the picture, "
-            "less one among the classes",
+            "answers forecast correctly / answers forecast, of those not seen before in the "
+            "picture, minus the share expected from guessing among the classes",
             rises=-1,
         ),
-        "foretold": Measure("Forecast correctly", "0-1", "of the same answers, without that"),
+        "foretold": Measure("Forecast correctly", "0-1", "the same without subtracting guesses"),
         "unchanged": Measure(
             "Answer unchanged", "0-1",
             "share of the same answers that stayed as they were: how often a person is right "
@@ -101,13 +101,13 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "foretold_less_unchanged": Measure(
             "Forecast correctly, minus unchanged", "-1 to 1",
-            "answers foretold rightly, less those that stayed as they were",
+            "foretold minus unchanged",
             rises=-1,
         ),
         "foresee_sure": Measure(
-            "Forecast correctly, sure", "0-1", "of answers that participants were sure about"
+            "Forecast correctly, sure", "0-1", "foresee, for answers that people were sure about"
         ),
-        "foresee_unsure": Measure("Forecast correctly, unsure", "0-1", "of the others"),
+        "foresee_unsure": Measure("Forecast correctly, unsure", "0-1", "foresee, for the others"),
         "settings_correct": Measure(
             "True settings", "0-1", "corrections and confirmations that set the true value / all"
         ),
@@ -136,9 +136,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         ),
         "grid": Measure(
             "Grid", "-1 to 1",
-            "correlation over pairs of concepts of the ticks with the absolute deviation of the "
-            "purity matrix; of all pictures of a stage together, and so in both samples the same; "
-            "empty where nothing or everything is ticked",
+            "correlation, over pairs of concepts, of the ticks with the absolute deviation of the "
+            "purity matrix; computed over all pictures of a stage, so it is the same in both "
+            "samples; empty if nothing or everything is ticked",
             share=False, rises=0,
         ),
     }
@@ -157,9 +157,9 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
             regardless of the model's answer) or traps (chosen because they cannot be repaired)
         text instruction: repair, audit or foresight
         whole n_pictures: pictures that count
-        whole n_settings: corrections and confirmations, those of the plan not
-        whole n_set_correct_before: settings to what is true with the answer right before
-        whole n_foretold: answers foretold, of those not seen before in the picture
+        whole n_settings: number of corrections and confirmations, without those of the plan
+        whole n_set_correct_before: settings to the true value while the answer was right
+        whole n_foretold: answers forecast, of those not seen before in the picture
     """),
     *(number(name, measure.meaning, measure.unit) for name, measure in MEASURES.items()),
 )
@@ -351,7 +351,7 @@ def _a_minute(repairs: pd.DataFrame, spoken: pd.Series[int]) -> float | None:
 
 
 def correlation(grid: pd.DataFrame) -> float | None:
-    """Pearson's correlation of ticks with absolute deviations over the pairs of a grid; None where
+    """Pearson's correlation of ticks with absolute deviations over the pairs of a grid; None if
     either is the same for all pairs."""
     known = grid[grid["deviation"].notna()]
     ticks = known["ticked"].astype(float).to_numpy()
@@ -478,7 +478,7 @@ TOO_FEW = "there are fewer than three models"
 
 
 def _bootstrap_rho(values: Float64, x: Float64) -> tuple[float | None, float | None]:
-    """The interval of rho. values: shape (people, models), NaN where somebody did not meet a model;
+    """The interval of rho. values: shape (people, models), NaN if somebody did not meet a model;
     x: shape (models,)."""
     people, models = values.shape
     there = np.isfinite(values)

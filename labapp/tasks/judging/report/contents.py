@@ -259,7 +259,7 @@ STAR = (
 
 
 def of_study(study: str, result: JudgingFindings) -> Iterator[Html]:
-    """The tables of one study; nothing where it judges no explanations."""
+    """The tables of one study; nothing if it judges no explanations."""
     results = result.by_study.get(study, [])
     groups = [group for group in result.groups if group.study == study]
     if not groups:
@@ -480,7 +480,7 @@ def _name(result: Statistic) -> str:
 
 
 def _format_test(result: Statistic) -> str | None:
-    """A test or an interval; None where it has no value."""
+    """A test or an interval; None if it has no value."""
     if result.statistic is None and result.low is not None and result.high is not None:
         return f"{result.test}: {decimal(result.low, 1)} to {decimal(result.high, 1)}"
     if result.statistic is None or result.p is None:

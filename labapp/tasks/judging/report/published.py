@@ -220,7 +220,7 @@ def design_of(method: str, task: str, *, labels: bool) -> str:
 
 
 def find_published(design: str, quantity: str) -> PublishedValue | None:
-    """The paper's result for a quantity; None where the paper does not report it."""
+    """The paper's result for a quantity; None if the paper does not report it."""
     return VALUES.get((design, quantity))
 
 

@@ -87,7 +87,7 @@ def of_group(group: PhotoGroup) -> list[Statistic]:
 
 
 def accuracy(group: PhotoGroup, name: str) -> pd.Series[float]:
-    """Right answers of a session in percent; empty where the question was not asked."""
+    """Right answers of a session in percent; empty if the question was not asked."""
     return per_session(group.photos, RIGHT[name], 100.0)
 
 
@@ -365,7 +365,7 @@ class PhotoGroup:
 
     @property
     def model_accuracy(self) -> float | None:
-        """In percent, as the participants were told; None where they were told several."""
+        """In percent, as the participants were told; None if they were told several."""
         told = self.stages["model_accuracy"].dropna().unique()
         return float(told[0]) if len(told) == 1 else None
 
@@ -450,7 +450,7 @@ def lengths(task: str, photos: pd.DataFrame, ratings: pd.DataFrame) -> Mapping[i
 
 def remark(design: str, here: Mapping[int, int]) -> str:
     """What stands beside a number of the paper whose explanations are of another length: with 9
-    steps, here 3 to 6. Empty where they are alike or nothing is known."""
+    steps, here 3 to 6. Empty if they are alike or nothing is known."""
     there = paper.LENGTHS.get(design)
     if there is None or not here or set(here) == {there.number}:
         return ""

@@ -246,7 +246,7 @@ class Captioned(QWidget):
 
 
 def colour_bar(session: SessionView, explained: ExplainedModel) -> HeatmapBar | None:
-    """What the colours mean; none where a set brings its own colours."""
+    """What the colours mean; none if a set brings its own colours."""
     words = session.words
     if not explained.colour_map:
         return None
@@ -523,7 +523,7 @@ class DescriptionPages(QWidget):
 
 
 def example_page(session: SessionView, part: JudgingPart, name: str) -> WorkedExample | None:
-    """A worked example as the introduction to the same stimuli has it; None where none does."""
+    """A worked example as the introduction to the same stimuli has it; None if none does."""
     for other in session.parts:
         if not isinstance(other, MethodPart) or other.explained.stimuli != part.explained.stimuli:
             continue
@@ -680,7 +680,7 @@ class SelfAnsweringScreen(JudgingScreen):
 
 
 def rehearsal(session: SessionView, part: MethodPart) -> JudgingScreen | None:
-    """The screen of the part's task on its example; None where the set has none."""
+    """The screen of the part's task on its example; None if the set has none."""
     photo = part.correct
     if photo is None:
         return None

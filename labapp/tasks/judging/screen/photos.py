@@ -365,7 +365,7 @@ class RatedScreen(JudgingScreen):
     """Rows that are rated, on the right; on the left the photo, which gives way to what the pointer
     is over, larger, as the photo stands in every row; below it what is asked in the end.
 
-    task: what is to be done with the rows; empty where they are only looked at. missing_keys: the
+    task: what is to be done with the rows; empty if they are only looked at. missing_keys: the
     words for a question that is missing and about no row.
     """
 

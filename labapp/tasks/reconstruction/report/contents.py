@@ -72,7 +72,7 @@ _Both = tuple[LabelledModel, DialEffects]
 
 
 def of_study(study: str, result: LabelResults) -> Iterator[Html]:
-    """Nothing where no dial was named."""
+    """Nothing if no dial was named."""
     if study not in result.studies:
         return
     models = result.of_study(study)
@@ -465,7 +465,7 @@ def courses(tables: Tables, anchor: str) -> Iterator[Html]:
 
 
 def calibration(tables: Tables, anchor: str) -> Iterator[Html]:
-    """Nothing where no question of a calibration was asked. anchor: prefix of the page's ids."""
+    """Nothing if no question of a calibration was asked. anchor: prefix of the page's ids."""
     suggested = suggestions(tables.trials, tables.marks)
     if not suggested:
         return

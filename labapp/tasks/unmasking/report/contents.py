@@ -294,7 +294,7 @@ BATCH = 100
 
 def rank_scores(scores: Float64) -> Float64:
     """Ranks along the last axis: float64, 1 for the greatest, ties with the average of their ranks,
-    all NaN where one of the scores is, and of one score alone: there is nothing to rank."""
+    all NaN if one of the scores is, and of one score alone: there is nothing to rank."""
     first, other = scores[..., :, None], scores[..., None, :]
     above = (other > first).sum(axis=-1)
     same = (other == first).sum(axis=-1)
@@ -343,7 +343,7 @@ def _at(interval: Interval, *place: int) -> dict[str, float]:
 
 
 def _mean(units: Float64, axis: tuple[int, ...]) -> Float64:
-    """Means of what is known; NaN where nothing is."""
+    """Means of what is known; NaN if nothing is."""
     known = np.isfinite(units)
     return divide_or_nan(
         np.nan_to_num(units).sum(axis=axis), known.sum(axis=axis).astype(np.float64)
@@ -408,7 +408,7 @@ def _of_images(units: Float64) -> tuple[Interval, Interval]:
 
 
 def correlation(values: Float64, other: Float64, coefficient: str) -> Float64:
-    """Kendall's tau-b or Spearman's rho of ranks along the last axis; NaN where one of the two does
+    """Kendall's tau-b or Spearman's rho of ranks along the last axis; NaN if one of the two does
     not vary, or is not there."""
     if coefficient == KENDALL:
         first, second = (np.sign(x[..., :, None] - x[..., None, :]) for x in (values, other))
@@ -541,7 +541,7 @@ def _bias(result: UnmaskingResults) -> Iterator[Row]:
 
 
 def _fits(result: UnmaskingResults) -> Iterator[Row]:
-    """Empty where there is no fit, or its threshold means nothing."""
+    """Empty if there is no fit, or its threshold means nothing."""
     for row in rows_of(result.fits.pooled):
         of = "a class is named" if row["of"] == LABEL else "correct"
         for name, unit in (
@@ -707,7 +707,7 @@ def fit_mixed_model(cells: AnnotationCells) -> tuple[pd.DataFrame, str]:
 
 
 def on_grid(group: AnnotationGroup, column: str) -> Float64:
-    """A column of the masked predictions: float64, shape (images, methods, masks); NaN where there
+    """A column of the masked predictions: float64, shape (images, methods, masks); NaN if there
     is no output of the model."""
     rows = group.predictions
     values = np.full((len(group.images), len(group.methods), len(group.percents)), np.nan)

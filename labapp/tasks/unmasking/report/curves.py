@@ -120,7 +120,7 @@ Bool = NDArray[np.bool_]
 class AnnotationCells:
     """Annotations that count. participants, images, methods, percents: what the axes stand for;
     where: int64, shape (4, annotations), an index for each; label, correct, ms: of each annotation
-    (a class was named, the true one, reaction time; NaN where that does not count, see
+    (a class was named, the true one, reaction time; NaN if that does not count, see
     `keyboard_away`).
     """
 

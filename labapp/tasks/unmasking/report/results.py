@@ -4,7 +4,7 @@ Each frame is named for what the paper shows it in. Shares are from 0 to 1, time
 percent of the pixels shown, methods by their ids (`Group.methods` has their names). `low` and
 `high` are the ends of a 95 % interval. Of what people do it is a percentile bootstrap over
 participants, each of whom is drawn with all that they did; of what the model does it is over
-images, since no participant was asked. They are NaN where nothing can be drawn anew: of a single
+images, since no participant was asked. They are NaN if nothing can be drawn anew: of a single
 participant or image. Where a number has no value, it is NaN too and its n is 0.
 """
 
@@ -141,7 +141,7 @@ class MethodComparisons:
 
     friedman, pairs: rows of the table of statistics, by mask (`percent`; those of all masks
     together have none); of pairs `mean` is that of the differences of shares.
-    mixed: effect, n (annotations), estimate (log odds), sd, low, high; empty where it was not
+    mixed: effect, n (annotations), estimate (log odds), sd, low, high; empty if it was not
     fitted, and then mixed_why says why.
 
     Holm's correction is over all masks (friedman) and over all masks and pairs (pairs); those over

@@ -125,7 +125,7 @@ METHODS = (
 
 
 def of_study(study: str, results: Sequence[UnmaskingResults], anchor: str) -> Iterator[Html]:
-    """Everything about the unmasked images of one study; nothing where it has none. anchor: prefix
+    """Everything about the unmasked images of one study; nothing if it has none. anchor: prefix
     of the page's ids."""
     own = [result for result in results if result.group.study == study]
     for number, item in enumerate(own, start=1):
@@ -396,7 +396,7 @@ ONE_METHOD = "There are none, because there is only one method."
 
 
 def main_results(result: UnmaskingResults, overall: Overall) -> Iterator[tuple[str, str, str]]:
-    """Of each result its name, what was found here and what the paper says (empty where that is
+    """Of each result its name, what was found here and what the paper says (empty if that is
     ours alone); what has no values is left out."""
     makers: tuple[tuple[str, Callable[[UnmaskingResults, Overall], str], str], ...] = (
         ("Confidence", _confidence, "labels"),

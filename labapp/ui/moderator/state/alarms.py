@@ -78,7 +78,7 @@ RAISED: dict[str, tuple[Severity, str]] = {
     "exclusion_undecided": ("warn", N_("alarm.exclusion_undecided")),
     "decoder_slow": ("warn", N_("alarm.decoder_slow")),
 }
-"""Severity and words of the codes of alarm.raised; empty where the detail says it all. Any other
+"""Severity and words of the codes of alarm.raised; empty if the detail says it all. Any other
 code is an alarm with its detail."""
 
 AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
@@ -105,7 +105,7 @@ TODO: dict[str, str] = {
     "device": N_("alarm.todo.device"),
     "screen": N_("alarm.todo.screen"),
 }
-"""What to do, by the key of an alarm; nothing where its words say that themselves."""
+"""What to do, by the key of an alarm; nothing if its words say that themselves."""
 SAYS_WHAT_TO_DO = frozenset(
     {"audio_clipping", "close", "consent_not_stored", "network_drive", "quota_full"}
 )

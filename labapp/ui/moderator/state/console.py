@@ -65,7 +65,7 @@ class Fold:
     """Made by a console for the parts of a task; `PartWords.fold` names it."""
 
     def apply(self, event: Event, work: WorkTime) -> bool:
-        """Take in an event, at whose working time `work` stands; True where what stands beside the
+        """Take in an event, at whose working time `work` stands; True if what stands beside the
         mirror is to be drawn anew now, and not with the next change on the participant's screen."""
         raise NotImplementedError
 
@@ -168,7 +168,7 @@ class ConsoleState:
     notes, sound, timeline, warmed), so that only those widgets are brought up to date.
     pause_reason: of the last pause; withdrawal: what is to become of the data of somebody who
     withdrew, else empty; not_counted: the study's rules that a session at its end does not meet.
-    lsl: why events are not sent over LSL, empty where they are; None where nobody asked for it.
+    lsl: why events are not sent over LSL, empty if they are; None if nobody asked for it.
     veil: what a blind moderator is not told is taken out of each event.
     """
 
@@ -641,7 +641,7 @@ class PlanRow:
 class PlanView:
     """A row as it stands: progress (`4 / 7`, `reading`), and its working time so far in ns.
 
-    left_ns: working time until its time limit, or the whole limit before it begins; None where the
+    left_ns: working time until its time limit, or the whole limit before it begins; None if the
     study sets none.
     """
 
@@ -721,13 +721,13 @@ def view_of(
 
 
 def limit_of(part: PlannedPart) -> int | None:
-    """The time limit of a part in ns; None where it has none."""
+    """The time limit of a part in ns; None if it has none."""
     limits = (trials.time_limit_s for trials in with_trials([part]))
     return next((round(limit_s * NS) for limit_s in limits if limit_s is not None), None)
 
 
 def left_of(machine: SessionMachine, state: SessionState, working_ns: int) -> int | None:
-    """Working time until the part on the screen reaches its time limit; None where it has none."""
+    """Working time until the part on the screen reaches its time limit; None if it has none."""
     part = machine.part(state)
     for trials in with_trials([] if part is None else [part]):
         limit_ns = stage_limit_ns(trials, state.part_state)
@@ -753,7 +753,7 @@ NoteKind = Literal["note", "flag", "prompt", "question"]
 @dataclass(frozen=True, slots=True)
 class Note:
     """working_ns: working time at which its typing began; t_ns: the same in session time; text: how
-    it reads now, empty where it was taken back; first: how it read at first; stage: part that ran;
+    it reads now, empty if it was taken back; first: how it read at first; stage: part that ran;
     by: the observer who wrote it, empty for the moderator.
     """
 

@@ -74,7 +74,7 @@ class Board(SizedPicture, Picture):
         return len(self.strokes) >= self._most
 
     def stroke_under_way(self) -> object:
-        """The stroke that the keyboard has begun; None where the pen is up."""
+        """The stroke that the keyboard has begun; None if the pen is up."""
         return simplify(self._under_way) if self._pen_down else None
 
     def _describe(self) -> None:

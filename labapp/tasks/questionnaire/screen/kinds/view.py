@@ -139,7 +139,7 @@ class ItemView(QWidget):
             self.words.mark_missing(missing)
 
     def uncommitted(self) -> Any:
-        """The answer with what was typed and not kept yet; None where nothing was."""
+        """The answer with what was typed and not kept yet; None if nothing was."""
         return None
 
     def entrance(self) -> QWidget:

@@ -135,7 +135,7 @@ class Name:
 class LabelledDial:
     """A dial of a model, and its names by participant. number: from 1 as on the screen; title: as
     the paper calls it (Discrete 1, Continuous 3); own_name: the representation's; distance: the
-    study's, by its name, None where sessions say none."""
+    study's, by its name, None if sessions say none."""
 
     number: int
     title: str
@@ -196,7 +196,7 @@ class NamedModels:
 
 
 def collect_names(counted: Tables) -> NamedModels:
-    """The names of the sessions that count (`Tables.included()`); nothing where there are none."""
+    """The names of the sessions that count (`Tables.included()`); nothing if there are none."""
     if not (counted.labels["final"] & (counted.labels["text"].fillna("") != "")).any():
         return NamedModels()
     copies = counted.participants[counted.participants["deidentified"]]
@@ -533,7 +533,7 @@ COVERAGE = (
     text("no_effect_because", "why the effect is not known"),
     whole("n_met", "participants who saw the model"),
     whole("n_named", "of these, who named the slider"),
-    number("coverage", "the second over the first", "0-1"),
+    number("coverage", "n_named / n_met", "0-1"),
     whole("n_names", "names"),
     whole("n_consistent", "of these, consistent; empty without raters"),
     whole("published_names", "names in the paper's table, for the model with the same name"),
@@ -545,7 +545,7 @@ MODELS = (
     text("model", "id of the representation"),
     whole("n_met", "participants who met it"),
     whole("n_named_any", "of these, who named at least one of its sliders"),
-    number("named_any_share", "the second over the first", "0-1"),
+    number("named_any_share", "n_named_any / n_met", "0-1"),
     number("published_named_any_share", "in the paper, both D together (6.2.2)", "0-1"),
     whole("n_dials", "dials"),
     whole("n_covered", "of these, named by at least 80 % of the participants"),
@@ -558,7 +558,7 @@ MODELS = (
 AGREEMENT = (
     whole("n_raters", "raters"),
     whole("n_names", "names that can agree with another participant's"),
-    number("percent", "of these, of which all raters say the same", "%"),
+    number("percent", "share of these on which all raters agree", "%"),
     text("statistic", "Cohen's kappa (two raters) or Fleiss's kappa (more)"),
     number("kappa", "its value; empty where it is undefined"),
     number("low", "lower end of its 95 % interval, a percentile bootstrap over names"),
@@ -725,7 +725,7 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DialEffects:
-    """of: each dial's, in the order of the dials; empty where they are not known, and why_not says
+    """of: each dial's, in the order of the dials; empty if they are not known, and why_not says
     why."""
 
     of: tuple[DialEffect, ...] = ()
@@ -763,7 +763,7 @@ class NameAgreement:
     """Of two raters or more, over the names that can agree with another one.
 
     n : names. percent : of names on which all raters say the same, 0-100; None without names.
-    kappa : Cohen's of two raters (Cohen 1960), Fleiss's of more (Fleiss 1971); None where it is
+    kappa : Cohen's of two raters (Cohen 1960), Fleiss's of more (Fleiss 1971); None if it is
         undefined. low, high : its 95 % interval, percentiles of `DRAWS` bootstrap draws of names;
         None without kappa, or where it is undefined in more than half of the draws.
     undefined : draws in which kappa is undefined, left out of the interval. why_not : why there is
