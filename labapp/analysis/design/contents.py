@@ -138,7 +138,7 @@ def _call(analysis: Analysis) -> str:
         "quantity": _text(analysis.outcome.name),
         "factors": _texts([factor.name for factor in layout.factors]),
         "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
-        "within": f"c(logical(), {', '.join(_flag(f.within) for f in layout.factors)})",
+        "within": f"c({', '.join(['logical()', *(_flag(f.within) for f in layout.factors)])})",
         "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
         "covariates": _texts(layout.covariates),
         "model": _text(analysis.main.name),

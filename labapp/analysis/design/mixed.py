@@ -228,10 +228,11 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
         return outcome(name, why="the factors cannot be separated in these values")
     design, _, crossed = fixed
     remarks: tuple[str, ...] = () if crossed else (EMPTY_CELL,)
-    within = {factor.name for factor in layout.within}
-    n_between = sum(at.stop - at.start for of, at in design.terms.items() if not within & set(of))
+    x = pd.DataFrame(design.matrix)
+    within = (x - x.groupby(rows[PARTICIPANT].to_numpy()).transform("mean")).round(9)
     # Else groups cannot be told from the people in them.
-    if len(y) <= design.matrix.shape[1] + 1 or n <= n_between:
+    is_identified = n + np.linalg.matrix_rank(within.to_numpy()) > len(x.columns)
+    if len(y) <= len(x.columns) + 1 or not is_identified:
         return outcome(name, why=FEW)
     rest = y - design.matrix @ np.linalg.lstsq(design.matrix, y, rcond=None)[0]
     if not varies(rest, float(np.abs(y).max())):
