@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 import typer.testing
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from pytestqt.qtbot import QtBot
 
 # Many tests start labapp as a program: without this it would be compiled again at each start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -61,11 +62,20 @@ from labapp.base import console  # noqa: E402  (reads the settings above)
 from labapp.ui import qtapp  # noqa: E402
 from tests.helpers import cpu_time, json_contract, nightly, parts  # noqa: E402
 
-# How long an example takes says more of the machine than of the program: nothing here is timed.
-settings.register_profile("untimed", deadline=None, max_examples=nightly.examples(100))
+# How long an example takes says more of the machine than of the program: nothing here is timed. A
+# fixture may be for all examples of a test.
+settings.register_profile(
+    "untimed",
+    deadline=None,
+    max_examples=nightly.examples(100),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("untimed")
 # pytest-qt imports PySide before the test modules.
 qtapp.read_no_sources()
+# Nor do tests of windows wait less than a minute for what is to come.
+for wait in (QtBot.waitActive, QtBot.waitExposed, QtBot.waitSignal, QtBot.waitUntil):
+    wait.__kwdefaults__["timeout"] = 60_000
 # Typer makes all commands again for each that a test runs.
 typer.testing._get_command = cache(typer.testing._get_command)
 # What commands print as JSON is what docs/guide/json.md says, wherever a test runs one.

@@ -59,7 +59,7 @@ class VirtualMicrophone:
             env={**os.environ, **self.env},
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=60,
             check=True,
         ).stdout
 

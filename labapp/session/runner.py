@@ -165,6 +165,7 @@ class Runner(FollowsSession):
         self._waited_s = 0.0
         self._timer: Timer | None = None
         self._next_beat: Timer | None = None
+        self._next_poll: Timer | None = None
         self._listeners: list[Listener] = []
         self._pending_commands: PendingCommands = tuple
         self._asked_for: Command | None = None
@@ -374,7 +375,7 @@ class Runner(FollowsSession):
         """Fold what is on disk; True when all of the last command is folded."""
         for _, receipt in self._waiting:
             if not receipt.wait(commit_timeout_s):
-                self.scheduler.call_later(POLL_S, self._poll)
+                self._next_poll = self.scheduler.call_later(POLL_S, self._poll)
                 return False
         for unstamped, receipt in self._waiting:
             self.state = self.machine.apply(self.state, receipt.event, unstamped.payload)
@@ -474,7 +475,7 @@ class Runner(FollowsSession):
         if self._closed:
             return
         self._closed = True
-        for timer in (self._timer, self._next_beat):
+        for timer in (self._timer, self._next_beat, self._next_poll):
             if timer is not None:
                 timer.cancel()
         self._renderer.close()

@@ -23,12 +23,12 @@ def test_a_line_says_how_far_work_is(
     monkeypatch.setattr(progress, "EVERY_S", 0.01)
     monkeypatch.setattr(progress, "say_line", say_line)
     with progress.lines("beginning") as tell:
-        assert printed.wait(10)
+        assert printed.wait(60)
         assert texts[-1] == "0:00        beginning"
         tell(0.42, "simulated P03")
         while not texts[-1].endswith("P03"):
             printed.clear()
-            assert printed.wait(10)
+            assert printed.wait(60)
         assert texts[-1] == "0:00   42%  simulated P03"
     count = len(texts)
     assert not [each for each in threading.enumerate() if each.name == "progress"]

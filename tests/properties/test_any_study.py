@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, reject, settings
+from hypothesis import event, given, reject, settings
 from hypothesis import strategies as st
 
 from labapp.base.errors import StudyError
@@ -260,7 +260,6 @@ def small_sets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @settings(
     max_examples=12 if EVERYTHING else 2,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(studies(), st.sampled_from(["P01", "P02"]))
 def test_any_study_in_order_is_run_to_its_end(

@@ -123,7 +123,7 @@ def scheduler_of(session: OpenSession) -> VirtualScheduler:
 def settle(session: OpenSession) -> None:
     """Waits for the disk, however little patience the runner has."""
     for _, receipt in session.runner._waiting:
-        assert receipt.wait(10)
+        assert receipt.wait(60)
     spin(session, lambda: not session.runner._waiting)
 
 

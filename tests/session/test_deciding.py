@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis import load
@@ -182,7 +182,6 @@ def test_who_withdrew_cannot_be_included_and_leaves_no_reason_behind(tmp_path: P
 
 @settings(
     max_examples=25 if EVERYTHING else 4,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps=st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=8))
 def test_places_and_tables_follow_every_decision(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,6 +96,18 @@ def test_nothing_goes_on_before_it_is_on_disk(
     assert [event.kind for event in seen][2:4] == ["alarm.cleared", "part.ended"]
     assert runner.part is not None
     assert runner.part.id == "practice-intro", "both pages of the tutorial were left"
+
+
+def test_a_session_that_is_closed_while_the_disk_is_slow_leaves_no_timer(
+    begin: Callable[..., OpenSession], gate: Gate
+) -> None:
+    session = begin("tutorial", commit_timeout_s=0.01)
+    gate.open.clear()
+    session.runner.send(Next())
+    assert scheduler_of(session).next_ns < sys.maxsize, "it looks again at the disk"
+    gate.open.set()
+    session.close("over")
+    assert scheduler_of(session).next_ns == sys.maxsize
 
 
 def test_a_slow_disk_does_not_fill_the_queue_with_ticks(

@@ -214,7 +214,7 @@ def test_a_click_plays_a_unit_in_place(coded: Path, qtbot: QtBot) -> None:
     assert players[0].playing
     assert players[0].at == 8 * SECOND - 300_000_000
     players[0].at = 60 * SECOND  # its end is reached: it stops there
-    qtbot.waitUntil(lambda: not players[0].playing, timeout=5000)
+    qtbot.waitUntil(lambda: not players[0].playing)
     assert view.playing is None
     view.table.picked.emit(0)
     view.table.picked.emit(0)  # another click stops

@@ -215,7 +215,7 @@ def loudspeaker_test(play: object) -> Iterator[tuple[LoudspeakerTest, list[tuple
 
 def test_a_tone_is_played_in_a_thread_and_asked_about(qtbot: QtBot) -> None:
     go_on = threading.Event()
-    with loudspeaker_test(lambda: go_on.wait(10)) as (test, told):
+    with loudspeaker_test(lambda: go_on.wait(60)) as (test, told):
         test.begin()
         test.begin()
         assert told == [("playing", "")]

@@ -102,7 +102,7 @@ def test_the_further_rows_hold_nothing_up(home: HomeController, study: Path, qtb
         text_of(home, BACKUP)
         == "No backup folder has been chosen, so there is only one copy of each finished session."
     )
-    qtbot.waitUntil(lambda: "turn off" in text_of(home, COMPUTER), timeout=10_000)
+    qtbot.waitUntil(lambda: "turn off" in text_of(home, COMPUTER))
     for key in (LENGTH, LOUDSPEAKER, BACKUP, COMPUTER, ITEMS):
         assert key not in checklist.NEEDED
 
@@ -142,9 +142,11 @@ def test_a_finished_session_is_copied_by_itself(
     qtbot.mouseClick(ready.start_button, LEFT)
     assert home.session is not None
     path = home.session.opened.folder.path
-    home.session.opened.runner.send(Resume("moderator"), Source.MODERATOR)
+    runner = home.session.opened.runner
+    runner.send(Resume("moderator"), Source.MODERATOR)
     assert not home.backup.running
-    home.session.opened.runner.send(EndSession("tired"), Source.MODERATOR)
+    runner.send(EndSession("tired"), Source.MODERATOR)
+    qtbot.waitUntil(lambda: runner.finished)  # or there is no button to be done with it
     home.session.console.done_requested.emit()
     done = f"{disk} contains a copy of the finished session."
     qtbot.waitUntil(lambda: text_of(home, BACKUP) == done, timeout=60_000)
@@ -167,7 +169,7 @@ def test_what_waits_is_said_and_copied_once_the_disk_is_back(
     home = open_home()
     ready = home.view.ready
     away = f"{disk} is not connected, and 2 sessions have no copy yet. Connect the disk."
-    qtbot.waitUntil(lambda: text_of(home, BACKUP) == away, timeout=10_000)
+    qtbot.waitUntil(lambda: text_of(home, BACKUP) == away)
     assert ready.rows[BACKUP].icon.state == "warn"
     assert ready.backup.text() == "Choose the folder…", "it may be connected elsewhere"
     disk.with_name("away").rename(disk)

@@ -26,7 +26,6 @@ from labapp.ui.moderator.others import LinkBar
 from labapp.ui.starting import RunOptions, open_new
 
 LEFT = Qt.MouseButton.LeftButton
-LONG_MS = 15_000
 
 
 class Lab:
@@ -59,7 +58,7 @@ class Lab:
         return self.opened.runner
 
     def wait(self, come: Callable[[], bool]) -> None:
-        self.qtbot.waitUntil(come, timeout=LONG_MS)
+        self.qtbot.waitUntil(come)
 
     def join(self, name: str, role: str, code: str = "") -> JoinController:
         """Somebody types address, name and code."""
@@ -87,13 +86,17 @@ class Lab:
         return person
 
     def skip_to(self, part: str) -> None:
-        """Go on to a part of the plan, as the moderator's *Continue at…* does."""
+        """Go on to a part of the plan, as the moderator's *Continue at…* does. Between two parts,
+        while the disk is slow, that would lead to nothing."""
+        self.wait(lambda: self.runner.part is not None and not self.runner._waiting)
         places = [place.id for place in self.runner.machine.parts]
         self.runner.send(SkipStage(None, places.index(part)), Source.MODERATOR)
         self.runner.send(ConfirmSkip(), Source.MODERATOR)
-        self.wait(lambda: self.runner.part.id == part)
+        self.wait(lambda: self.runner.part is not None and self.runner.part.id == part)
 
     def events(self) -> list[Event]:
+        journal = self.runner.journal
+        self.wait(lambda: journal.committed_seq == journal._seq)
         return read_verified_events(self.opened.folder.path)
 
     def kinds(self, begin: str) -> list[str]:

@@ -172,7 +172,7 @@ def test_after_a_while_without_a_key_it_goes_back_and_the_note_stays(
     table.click(table.console.notes.input)
     table.type(table.console, "unfinis")
     table.keyboard._idle.setInterval(60)  # from now on: typing itself may take longer
-    qtbot.waitUntil(table.participant.isActiveWindow, timeout=3000)
+    qtbot.waitUntil(table.participant.isActiveWindow)
     assert table.given == [("moderator", "note"), ("participant", "idle")]
     assert table.console.notes.input.text() == "unfinis"
     assert table.console.notes.legend.text() == "Not saved. Press Ctrl+N to continue"
@@ -275,7 +275,7 @@ def test_a_window_system_that_refuses_is_told(
     monkeypatch.setattr(table.participant, "activateWindow", lambda: None)
     table.press(table.console, Qt.Key.Key_Escape)
     table.release(table.console, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: table.keyboard.standing.where == "refused", timeout=2000)
+    qtbot.waitUntil(lambda: table.keyboard.standing.where == "refused")
     assert table.said == (
         "Please click here to use the keyboard.",
         "The system is holding the keyboard here. Click in the participant’s window.",
@@ -293,7 +293,7 @@ def test_a_console_that_does_not_get_it_waits_for_a_click(
     table.keyboard._asked.setInterval(30)
     monkeypatch.setattr(table.console, "activateWindow", lambda: None)
     table.chord(Qt.Key.Key_N, CONTROL)
-    qtbot.waitUntil(lambda: not table.keyboard._asked.isActive(), timeout=2000)
+    qtbot.waitUntil(lambda: not table.keyboard._asked.isActive())
     assert table.keyboard.standing.where == "participant"
     assert table.given == [("moderator", "note"), ("participant", "window")]
 

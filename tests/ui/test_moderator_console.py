@@ -372,7 +372,7 @@ def test_the_moderators_shortcut_works_in_both_windows(desk: Desk, qtbot: QtBot)
         window.raise_()
         window.activateWindow()
         qtbot.waitUntil(window.isActiveWindow)
-        with qtbot.waitSignal(signal, timeout=2000):
+        with qtbot.waitSignal(signal):
             qtbot.keyClick(window, Qt.Key.Key_M, keys)
     qtbot.keyClick(participant, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     assert room.last("flag.added") == {"number": 2, "meaning": "prompt"}

@@ -182,10 +182,12 @@ def test_a_whole_session_in_windows(qtbot, qapp, tmp_path):
 
 
 def on_screen(qtbot, runner):
-    """Wait until a stimulus is painted; texts before it are gone through."""
+    """Wait until a stimulus is painted; texts before it are gone through. What was sent before is
+    stored first, or the stimulus that is left would do."""
     while not isinstance(runner.part, UnmaskingPart):
         runner.send(Next())
-    qtbot.waitUntil(lambda: runner.state.part_state.trial.open)
+        qtbot.waitUntil(lambda: not runner._waiting)
+    qtbot.waitUntil(lambda: not runner._waiting and runner.state.part_state.trial.open)
 
 
 def answer(qtbot, runner):

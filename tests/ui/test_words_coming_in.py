@@ -127,10 +127,10 @@ def test_the_window_sees_words_by_itself_and_lets_others_write(
     first, second = coding.units[0].id, coding.units[1].id
     coding.set_text(first, "mine")
     path = coding.files.session
-    qtbot.waitUntil(lambda: not desk.coding.files._texts, timeout=5000)
+    qtbot.waitUntil(lambda: not desk.coding.files._texts)
     with open_texts(path, "recogniser") as texts:
         texts.put(Text(second, "theirs", (), "recogniser"))
-    qtbot.waitUntil(lambda: desk.units.rows[1].text == "theirs", timeout=5000)
+    qtbot.waitUntil(lambda: desk.units.rows[1].text == "theirs")
     assert desk.units.rows[0].text == "mine"
     assert any("Text is arriving" in text for text in told)
     coding.undo()

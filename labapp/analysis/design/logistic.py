@@ -69,7 +69,7 @@ class Logistic:
 
 
 def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
-    """frame: one row a trial; `value` 0 or 1."""
+    """frame: one row per trial; `value` 0 or 1."""
     rows = usable(frame, layout)
     y = rows[VALUE].to_numpy(np.float64)
     if y.size == 0 or np.ptp(y) == 0:

@@ -152,7 +152,7 @@ def _together(dfs: Sequence[float]) -> float:
 
 
 def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Statistic:
-    """One value a participant and cell on the factors, with a random intercept of participants."""
+    """One value per participant and cell on the factors, with a random intercept per person."""
     rows = usable(frame, layout)
     people = pd.factorize(rows[PARTICIPANT])[0].astype(np.intp)
     return fit(rows, layout, [Random(f"1 | {PARTICIPANT}", people)])

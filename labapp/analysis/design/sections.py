@@ -169,7 +169,7 @@ def _in_sentences(analysis: Analysis, correction: str) -> Html:
 
 
 def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
-    """A table for each task or questionnaire: a row a cell, a column an outcome."""
+    """A table for each task or questionnaire: one row per cell, one column per outcome."""
     groups: dict[object, list[Analysis]] = {}
     for analysis in analyses:
         factors = tuple((factor.name, factor.levels) for factor in analysis.outcome.layout.factors)
@@ -199,7 +199,7 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
 
 
 def _in_short(unit: str) -> str:
-    """What a column of means has, with their unit where they have one."""
+    """What a column of means has, with their unit if they have one."""
     words = in_words(unit)
     known = words["unit"]
     if isinstance(scale := words["scale"], tuple):
@@ -451,8 +451,8 @@ def _cells(analysis: Analysis) -> Html:
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
-    """A row a cell: levels, n, mean, sd, and of transformed values the mean in the outcome's unit.
-    words: a number as the table has it."""
+    """One row per cell: levels, n, mean, sd, and of transformed values the mean in the outcome's
+    unit. words: a number as the table has it."""
     for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
         yield (
             *map(Verbatim, (cell.levels[f.name] for f in analysis.outcome.layout.factors)),
@@ -631,7 +631,7 @@ TITLES = {
     PERMUTED: "Permutation test, t",
     ALIGNED: "ART ANOVA (aligned ranks), F",
 }
-"""What tests are called on pages, where that is not their name in the tables."""
+"""What tests are called on pages, if that is not their name in the tables."""
 
 
 def _further(tests: list[Statistic]) -> Html:
@@ -783,7 +783,7 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
 
 
 def _in_unit(analysis: Analysis) -> str:
-    """An outcome, with the unit of differences where that is not its own."""
+    """An outcome, with the unit of differences if that is not its own."""
     name = analysis.outcome.label
     return Verbatim(f"{name} ({analysis.unit})") if analysis.transform else name
 

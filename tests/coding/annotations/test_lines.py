@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base import durable, resources
@@ -277,7 +277,6 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(
     max_examples=60 if EVERYTHING else 10,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(STRANGE_FILES_FILES | st.binary(max_size=100), st.sampled_from([UNITS, TRANSCRIPT, "rater"]))
 def test_a_session_with_any_file_is_read_or_refused(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from labapp.base.errors import ExchangeError
 from labapp.coding.agreement.coefficients import CohenKappa, Span, instants, labels_at
@@ -251,7 +251,6 @@ def stretches(project: dict[str, Any]) -> Counter[tuple[object, ...]]:
 
 @settings(
     max_examples=examples(60),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(sheet=sheets())
 def test_every_code_is_a_pair_of_events_or_a_moment(sheet: Sheet, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base.clock import NS
@@ -203,7 +203,7 @@ def same_times(form: Format, sent: Utterance | Annotation, back: Utterance | Ann
 
 
 @pytest.mark.parametrize("name", TWO_WAY)
-@settings(max_examples=60 if EVERYTHING else 7, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60 if EVERYTHING else 7)
 @given(sheet=sheets())
 def test_sheets_come_back_equal(name: str, sheet: Sheet) -> None:
     form = FORMATS[name]

@@ -8,7 +8,7 @@ from pathlib import Path
 import av
 import pympi
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from lxml import etree
 from praatio import textgrid
 
@@ -39,7 +39,6 @@ from tests.helpers.nightly import examples
 
 EXAMPLES = settings(
     max_examples=examples(40),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 
 

@@ -6,7 +6,7 @@ import wave
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from lxml import etree
 from pyrefiqda import RefiCodebook, RefiProject
 
@@ -132,7 +132,6 @@ def codes_of(codes: list, above: tuple[str, ...] = ()) -> dict[str, tuple[str, .
 
 @settings(
     max_examples=30 if EVERYTHING else 4,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(sheet=sheets())
 def test_pyrefiqda_reads_the_same_codes_times_and_quotes(sheet: Sheet, tmp_path: Path) -> None:
@@ -185,7 +184,6 @@ def test_pyrefiqda_reads_the_codebook(tmp_path: Path) -> None:
 
 EXAMPLES = settings(
     max_examples=40 if EVERYTHING else 6,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 
 

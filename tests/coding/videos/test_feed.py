@@ -30,7 +30,7 @@ class Shown:
         self.came.set()
 
     def last(self) -> ShownPicture:
-        assert self.came.wait(10)
+        assert self.came.wait(60)
         self.came.clear()
         return self.pictures[-1]
 

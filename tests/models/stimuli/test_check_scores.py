@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from labapp.base.errors import StimuliError
@@ -543,7 +543,7 @@ def changed(value: Any, odd: Any, random: Random) -> Any:
         return value
 
 
-@settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(60))
 @given(name=NAMES, odd=ODD, seed=st.integers(0, 10**6))
 def test_an_odd_manifest_is_told_or_taken(root: Path, name: str, odd: Any, seed: int) -> None:
     folder = root / f"tiny-{name}"

@@ -68,8 +68,8 @@ def test_the_playhead_is_where_the_sound_is(
         player.seek(round(9.6 * NS))
         player.play()
         told: list[tuple[int, int]] = []
-        ends = time.monotonic() + 8.0
-        while time.monotonic() < ends:
+        ends = time.perf_counter() + 8.0
+        while time.perf_counter() < ends:
             told.append((time.perf_counter_ns(), player.heard_ns()))
             time.sleep(0.005)
         player.pause()

@@ -88,7 +88,7 @@ def test_a_child_that_hangs_is_ended(microphone: VirtualMicrophone) -> None:
     os.kill(stream.pid, signal.SIGSTOP)
     started = time.monotonic()
     stream.close()
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
     assert not alive(stream.pid)
 
 

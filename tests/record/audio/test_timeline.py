@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -325,7 +325,7 @@ def test_what_came_after_the_last_sync_is_kept(tmp_path: Path) -> None:
     assert (info.rate, info.channels, info.bits, info.frames) == (REPAIR_RATE, 1, 16, 3300)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40))
+@settings(max_examples=examples(40))
 @given(size=st.integers(0, HEADER_BYTES + 6011))
 def test_any_cut_is_repaired_once_and_for_all(tmp_path: Path, size: int) -> None:
     path = tmp_path / "a.wav"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis import load
@@ -91,7 +91,7 @@ def test_a_running_session_is_read_while_its_writer_goes_on(tmp_path: Path) -> N
         assert is_locked(tmp_path)
         for number in range(5):
             receipt = journal.append(UnstampedEvent(NoteAdded(str(number), 0)), Source.MODERATOR)
-            assert receipt.wait(5.0)
+            assert receipt.wait(60.0)
             found = read_rows(tmp_path)
             assert [row.event().payload["text"] for row in found] == list("01234"[: number + 1])
             assert is_locked(tmp_path)
@@ -190,7 +190,7 @@ def test_the_golden_journal_is_whole(rows: list[Row], tmp_path: Path) -> None:
     assert check_journal(golden_session(tmp_path / "killed", wal=True)) == []
 
 
-@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_any_changed_cell_is_named(rows: list[Row], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(rows) - 1))
@@ -208,7 +208,7 @@ def test_any_changed_cell_is_named(rows: list[Row], data: st.DataObject) -> None
     assert check_chain(damaged) is not None
 
 
-@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_a_removed_row_is_a_gap(rows: list[Row], data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(rows) - 2))

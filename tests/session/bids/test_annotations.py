@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.base import resources
@@ -281,7 +281,7 @@ EDITS = st.lists(
 
 
 @given(EDITS)
-@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25))
 def test_whatever_was_done_what_leaves_is_what_holds(
     session: Path, edits: list[tuple[str, Any, str]]
 ) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
@@ -49,8 +49,6 @@ from tests.session.bids.test_export import killed, renamed
 from tests.tampering.places import reseal
 
 SOURCE = f"{SOURCEDATA}/sub-P01/ses-1"
-
-FIXTURE = [HealthCheck.function_scoped_fixture]
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +139,7 @@ def test_people_are_in_the_order_in_which_one_counts(of_four: Path) -> None:
     ] == people
 
 
-@settings(max_examples=50 if EVERYTHING else 6, suppress_health_check=FIXTURE)
+@settings(max_examples=50 if EVERYTHING else 6)
 @given(data=st.data())
 def test_any_flipped_byte_of_a_bundle_is_found(bundle: Path, data: st.DataObject) -> None:
     files = sorted(p.relative_to(bundle).as_posix() for p in bundle.rglob("*") if p.is_file())
@@ -160,7 +158,7 @@ def archive(bundle: Path) -> Path:
     return export([bundle], bundle.parent / "archive", zip=True, audio=False)
 
 
-@settings(max_examples=50 if EVERYTHING else 6, suppress_health_check=FIXTURE)
+@settings(max_examples=50 if EVERYTHING else 6)
 @given(data=st.data())
 def test_any_flipped_byte_of_an_archive_is_found(archive: Path, data: st.DataObject) -> None:
     size = archive.stat().st_size
@@ -363,7 +361,7 @@ def test_sound_with_its_crc32_forged_is_noticed_unless_an_earlier_version_wrote_
             assert report.problems == [f"{file}: the sound from 1.0 to 2.0 s was changed (SHA-256)"]
 
 
-@settings(max_examples=examples(40), suppress_health_check=FIXTURE)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_any_flipped_byte_of_sound_study_and_environment_is_found(
     session: Path, data: st.DataObject
@@ -379,7 +377,7 @@ def test_any_flipped_byte_of_sound_study_and_environment_is_found(
         flip(session / name, at)
 
 
-@settings(max_examples=examples(40), suppress_health_check=FIXTURE)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_any_flipped_character_in_the_journal_file_is_found(
     session: Path, data: st.DataObject
@@ -531,7 +529,6 @@ def rebuilt(bundle: Path) -> list[str]:
 
 @settings(
     max_examples=20 if EVERYTHING else 3,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_another_character_in_any_of_them_is_found(

@@ -86,7 +86,7 @@ def test_a_whole_session_is_followed_event_by_event(study: str, tmp_path: Path) 
     host.close()
     wait_for(scheduler, lambda: all(person.over is not None for person in people))
     session.close("over")
-    host._process.wait(10)
+    host._process.wait(60)
     stored = [(*row[:10], row.payload) for row in read_rows(session.folder.path)]
     assert len(people) == 2
     for person in people:

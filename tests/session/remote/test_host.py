@@ -465,7 +465,7 @@ def test_a_client_that_is_killed_or_hangs_is_noticed(
         process.send_signal(how)
         began = time.monotonic()
         shared.run(lambda: bool(shared.payloads("remote.left")))
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 30
         assert shared.payloads("remote.left") == [{"member": 1, "why": "link_lost"}]
         assert shared.host.moderator == 1, "they may come back"
         shared.host.take_back()
@@ -484,10 +484,10 @@ def test_a_cable_that_is_pulled_is_noticed_by_both_and_mended(
     between.deaf = True
     began = time.monotonic()
     shared.run(lambda: anna.states[-1].state == "broken")
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 30
     anna.link.ask(AddNote("typed into the dark", anna.link.clock.now_ns()))
     shared.run(lambda: bool(shared.payloads("remote.left")))
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 30
     between.deaf = False
     between.cut()
     shared.run(lambda: notes(shared) == ["typed into the dark"])
@@ -536,7 +536,7 @@ def test_closing_tells_everybody_and_takes_no_time(share: Share) -> None:
     assert {each["why"] for each in shared.payloads("remote.left")} == {"closed"}
     assert shared.host.moderator == HERE
     assert anna.rows == shared.rows(), "the last events are sent, too"
-    assert shared.host._process.wait(10) == 0
+    assert shared.host._process.wait(60) == 0
     with pytest.raises(OSError, match=r"refused|reset"):
         socket.create_connection(("127.0.0.1", anna.link._address[1]), 5)
 

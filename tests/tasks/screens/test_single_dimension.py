@@ -295,7 +295,7 @@ def test_a_question_waits_for_the_pictures_of_a_slow_decoder(
     assert window.covered
     assert window.cover.accessibleName().startswith("One moment, please")
     may_decode.set()
-    qtbot.waitUntil(lambda: not window.covered, timeout=10_000)
+    qtbot.waitUntil(lambda: not window.covered)
     assert room.count("question.shown") == 1
     screen = screen_of(window)
     assert focus() is screen.answers
@@ -306,6 +306,6 @@ def test_a_question_waits_for_the_pictures_of_a_slow_decoder(
     assert window.covered, "the next question is not shown with the pictures of this one"
     assert room.count("question.shown") == 1
     may_decode.set()
-    qtbot.waitUntil(lambda: not window.covered, timeout=10_000)
+    qtbot.waitUntil(lambda: not window.covered)
     assert room.count("question.shown") == 2
     assert focus() is screen.answers

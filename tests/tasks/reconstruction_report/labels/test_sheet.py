@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.analysis.analyze import analyze
@@ -134,7 +134,6 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 @settings(
     deadline=None,
     max_examples=examples(60),
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     names=st.lists(st.lists(TEXTS.filter(bool), max_size=5), min_size=1, max_size=4),
