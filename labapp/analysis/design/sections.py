@@ -454,17 +454,12 @@ def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tup
     """One row per cell: levels, n, mean, sd, and of transformed values the mean in the outcome's
     unit. words: a number as the table has it."""
     for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
-        yield (
-            *map(Verbatim, (cell.levels[f.name] for f in analysis.outcome.layout.factors)),
-            str(row.n),
-            NONE if row.mean is None else words(row.mean),
-            NONE if row.sd is None else words(row.sd),
-            *(
-                [NONE if row.mean is None else words(back(row.mean, analysis.transform))]
-                if analysis.transform
-                else []
-            ),
-        )
+        known = [row.mean, row.sd]
+        if analysis.transform:
+            known.append(None if row.mean is None else back(row.mean, analysis.transform))
+        levels = (cell.levels[f.name] for f in analysis.outcome.layout.factors)
+        numbers = (NONE if each is None else words(each) for each in known)
+        yield (*map(Verbatim, levels), str(row.n), *numbers)
 
 
 def ends_words(row: Statistic) -> str:
@@ -970,15 +965,8 @@ def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
                         run.italic = style == "italic"
                         run.font.subscript = style == "low"
                         run.font.superscript = style == "high"
-                    edges = [
-                        edge
-                        for edge, there in (
-                            ("top", place == 0),
-                            ("bottom", place in (0, len(made.rows))),
-                        )
-                        if there
-                    ]
-                    _rule(cell, edges)
+                    last = place in (0, len(made.rows))
+                    _rule(cell, ["top"] * (place == 0) + ["bottom"] * last)
             note = document.add_paragraph()
             note.add_run(f"{say('Note')}. ").italic = True
             note.add_run(made.note)
