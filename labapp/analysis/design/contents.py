@@ -41,7 +41,7 @@ from labapp.analysis.design.analyses import (
     analyse,
     back,
 )
-from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL, EQUIVALENCE
+from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
 from labapp.analysis.design.reviewing import Review, declared_outcomes, review, review_sections
 from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
@@ -138,10 +138,9 @@ def _call(analysis: Analysis) -> str:
         "quantity": _text(analysis.outcome.name),
         "factors": _texts([factor.name for factor in layout.factors]),
         "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
-        "within": f"c({', '.join(_flag(factor.within) for factor in layout.factors)})",
+        "within": f"c({', '.join(['logical()', *(_flag(f.within) for f in layout.factors)])})",
         "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
         "covariates": _texts(layout.covariates),
-        "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
         "model": _text(analysis.main.name),
         "transform": _text(analysis.transform or "none"),
         "complete": _flag(VARIANCE in models),

@@ -637,9 +637,7 @@ def _outcome(
         why = "; ".join((*remarks, ONE_LEVEL.format(flat)))
         return LeftOut(candidate.name, candidate.group, UNDECLARED, why)
     trials = None
-    if candidate.trials is not None and all(
-        name in candidate.trials or name in add or name in rows for name in names
-    ):
+    if candidate.trials is not None:
         trials = _trial_frame(candidate.trials, rows, names, make_frame)
     known = rows["value"].dropna().to_numpy(np.float64)
     steps = bool((known == np.round(known)).all() and np.unique(known).size <= STEPS)
@@ -666,7 +664,7 @@ def _trial_frame(
 ) -> pd.DataFrame | None:
     own = trials[trials["participant"].isin(rows["participant"].unique())]
     for name in names:
-        if name not in own:
+        if name not in own and name in rows:  # what is measured is added to any rows
             levels = rows.drop_duplicates("participant").set_index("participant")[name]
             own = own.assign(**{name: own["participant"].map(levels)})
     if MODEL in names:
