@@ -527,7 +527,7 @@ def _questionnaires(tables: Tables) -> Iterator[str]:
         checks = own["check"].notna()
         title = questionnaire_title(tables.worded, name) or name
         used = tables.answers.loc[tables.answers["instrument"] == name, "check_attempts"]
-        attempts = (int(each.fillna(0).max()) for each in (own["attempts"], used))
+        attempts = (int(max(each.dropna(), default=0)) for each in (own["attempts"], used))
         asked.append((title, int((~checks).sum()), int(checks.sum()), *attempts))
     if asked:
         yield sentence("methods.questionnaires", asked=asked)

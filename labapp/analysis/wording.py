@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
 
 from labapp.analysis.declared import DECLARED, read_declared
 from labapp.analysis.inclusion import BY_HAND, RULES, SESSIONS, WITHDRAWN
+from labapp.base import resources
+from labapp.base.errors import ModelError
 from labapp.base.report.labels import Labels, Worded, current_labels, labelled
 from labapp.base.report.listing import quoted, sentence
 from labapp.base.report.page import Verbatim, say
+from labapp.models.representations.card import find_card, title_of
 from labapp.study.design import MODEL, Declared, ExcludeRule
 from labapp.study.quotas import Quota
 from labapp.study.when import ALL, ANY, NOT, as_tuple
@@ -46,6 +50,37 @@ def words_of_items(items: pd.DataFrame) -> dict[str, Worded]:
         named = {str(key): str(words) for key, words in options.items()}
         made[f"{instrument}.{item}"] = Worded(str(text) if isinstance(text, str) else "", named)
     return made
+
+
+def titles_of_models(participants: pd.DataFrame) -> dict[str, str]:
+    """By id the titles of the models of sessions, each as far as it takes to tell it from the
+    others; what follows a comma is in brackets. participants: that table."""
+    models = {model for some in participants["models"].dropna() for model in str(some).split(", ")}
+    parts = {model: title.split(", ") for model in models if (title := _find_title(model))}
+    for n in range(1, max(map(len, parts.values()), default=0) + 1):
+        short = {
+            model: f"{name} ({', '.join(more[: n - 1])})" if more[: n - 1] else name
+            for model, (name, *more) in parts.items()
+        }
+        if len({*short.values()}) == len(short):
+            return short
+    return {}
+
+
+def _find_title(model: str) -> str:
+    """The title of a model of any kind; "" of one that is neither installed nor in a bundle."""
+    from labapp.models.concepts import card as concepts
+    from labapp.models.explanations import package as classifiers
+
+    if (known := find_card(model)) is not None:
+        return known.title
+    for folder in (root / model for root in resources.model_roots()):
+        with suppress(ModelError):
+            if (folder / classifiers.CARD).is_file():
+                return title_of(folder) or classifiers.read(folder).recipe.title
+            if (folder / concepts.CARD).is_file():
+                return title_of(folder) or concepts.read(folder).title
+    return ""
 
 
 def rule_names(declared: Iterable[str]) -> dict[str, str]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
+
+import pandas as pd
+import pytest
 
 from labapp.analysis import analyze
 from labapp.analysis.declared import labels_of
 from labapp.analysis.tables import load
+from labapp.analysis.wording import titles_of_models
+from labapp.base import resources
 from labapp.session.simulation.simulation_job import simulate_study
 from tests.helpers.beside import put_beside
 
@@ -51,7 +57,8 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
     )
     assert "Questions solved" in words
     assert "True dials" in words
-    assert "sinelines/ae" in words, "it has no label"
+    assert "Sinelines autoencoder" in words, "it has no label"
+    assert "sinelines/ae" not in words
     assert "completion_rate" not in words
     said = words.partition("Results in sentences")[2]
     assert "Questions solved." in said
@@ -72,3 +79,27 @@ def test_a_report_shows_labels_and_tables_keep_names(tmp_path: Path) -> None:
     stages = (tmp_path / "out" / "stages.csv").read_text()
     assert "completion_rate" in stages
     assert "sinelines/gt" in stages
+
+
+def test_models_of_a_study_without_a_design_are_called_by_their_titles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = put_beside(tmp_path / "study") / "own.yaml"
+    plain = STUDY.partition("design:")[0] + "flow:" + STUDY.partition("flow:")[2]
+    study.write_text(plain.replace("sinelines/gt, sinelines/ae", "dsprites/gt, sinelines/ae"))
+    simulate_study(str(study), 3, "understanding", tmp_path / "data")
+    report = analyze.analyze([tmp_path / "data"], tmp_path / "out", language="de").read_text()
+    words = re.sub(r"<(style|script|svg).*?</\1>|<[^>]+>", "\n", report, flags=re.DOTALL)
+    assert "dSprites ground truth" in words
+    assert "Sinelines autoencoder" in words
+    assert not re.search("(sinelines|dsprites)/", words)
+    people = pd.DataFrame({"models": ["sinelines/ae, faces/cnn", "concepts/dsprites0-vae, a/b"]})
+    assert titles_of_models(people) == {
+        "sinelines/ae": "Sinelines autoencoder",
+        "faces/cnn": "Schematic faces",
+        "concepts/dsprites0-vae": "dSprites(0): VAE",
+    }
+    shutil.copytree(resources.models() / "faces" / "cnn", tmp_path / "own" / "faces" / "cnn")
+    (tmp_path / "own" / "faces" / "cnn" / "title.txt").write_text("Our own faces")
+    monkeypatch.setattr(resources, "model_roots", lambda: (tmp_path / "own",))
+    assert titles_of_models(people) == {"faces/cnn": "Our own faces"}
