@@ -295,7 +295,7 @@ def test_models_that_the_other_computer_lacks_are_sent(
     lab.wait(lambda: set(decoders.places) == set(decoders))
     lab.opened.give_consent()
     lab.skip_to("stage-1")
-    lab.wait(lambda: ben.session is not None and ben.session.pictures is not None)
+    lab.wait(lambda: ben.session.part.id == "stage-1" and ben.session.pictures is not None)
     assert ben.session.error is None
     model = ben.session.part.model
     assert decoders.places[model].parent.parent == Path(ben._folder.name)

@@ -44,7 +44,7 @@ from tests.helpers.journals import golden_session
 from tests.helpers.made_videos import heard_by, number_in, speech_like, write_video
 from tests.helpers.recorded_sounds import Take, sounding_session
 from tests.helpers.sample import EVERYTHING
-from tests.record.audio.loudspeaker import RATE, Loudspeaker, Tone
+from tests.record.audio.loudspeaker import RATE, Loudspeaker, PatientTime, Tone
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -571,8 +571,10 @@ def test_outside_of_the_video_it_is_said_where_it_is(
 
 @pytest.mark.parametrize("speed", [0.25, 1.0, 3.0])
 def test_it_plays_in_step_with_what_is_heard(
-    opened_replay_video: Open, qtbot: QtBot, speed: float
+    opened_replay_video: Open, qtbot: QtBot, speed: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Sound that waits for a busy machine, as the pictures do.
+    monkeypatch.setattr("labapp.record.audio.player.time", PatientTime(most_ms=2))
     window = opened_replay_video(10.0)
     qtbot.waitUntil(lambda: is_together(window))
     window.controller.set_speed(speed)
