@@ -236,7 +236,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
 
 
 def _ranges(loaded: LoadedStudy, names: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """By name of an outcome its lowest and its highest value, where they are known."""
+    """By name of an outcome its lowest and its highest value, if they are known."""
     ends = {
         ("", column.name): ends_of(column.unit)
         for _, column in outcome_columns()

@@ -402,7 +402,7 @@ ITEMS = (
     yes("identifying", "its answers may identify people"),
     text("tags", "the tags that the questionnaire gives it, separated by ;"),
 )
-"""A row an item of a questionnaire that was asked, in each language."""
+"""One row per item of a questionnaire that was asked, in each language."""
 SCALES = (
     *INSTRUMENT,
     text("score", "name of the score"),
@@ -417,7 +417,7 @@ SCALES = (
     number("moved", "number added to each answer"),
     number("times", "what the mean or sum is multiplied by"),
 )
-"""A row an item of each score that is a mean or sum of ratings."""
+"""One row per item of each score that is a mean or sum of ratings."""
 TABLES: Mapping[str, tuple[Column, ...]] = {"items": ITEMS, "scales": SCALES}
 
 

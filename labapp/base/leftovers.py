@@ -1,6 +1,6 @@
 """What a killed run leaves behind in temporary places, cleared when the next one uses the place.
 
-A temporary file or folder carries the machine and the number of the process that made it: where
+A temporary file or folder carries the machine and the number of the process that made it: if
 that process is gone, nobody needs it. Of another machine that writes to the same drive this cannot
 be told: what it made is cleared once it is old. So are drafts beside their place (a folder that is
 renamed when it is whole), for another process may be writing one just now.
@@ -106,7 +106,7 @@ def _children(folder: Path) -> list[Path]:
 
 
 def _alive(process: int) -> bool:
-    """Whether there is such a process; yes where that cannot be told. Not for Windows, where this
+    """Whether there is such a process; yes if that cannot be told. Not for Windows, where this
     would end it."""
     try:
         os.kill(process, 0)
@@ -144,21 +144,18 @@ def on_its_way(
     Before the first byte each study has on the disk where they lie. They are removed at the end of
     the block, whatever happens; after a kill they are removed when something is next made of the
     study, or when one of its participants withdraws. What is whole is renamed within the block.
+    Raises OSError: it cannot be written down.
 
     Parameters
     ----------
     sessions : folders of sessions; none if only bundles are used.
     *places : what the files or folders will be called.
     needed : bool
-        Whether nothing is made where that cannot be written down; else it is made all the same.
+        Whether nothing is made if that cannot be written down; else it is made all the same.
 
     Yields
     ------
     A hidden place beside each of `places`, of which nothing is there yet.
-
-    Raises
-    ------
-    OSError : it cannot be written down.
     """
     by_study: dict[Path, list[str]] = {}
     for session in sessions:

@@ -112,9 +112,9 @@ def stimuli_build(
     --wrong-per-class (from 0): How many of them are predicted wrongly. Default: 2.
     --methods: The methods that score pixels. Default: gradient,guided_backprop,lrp.
     """
-    from labapp.models.explanations.building import commands
+    from labapp.models.explanations.building import commands, sets
 
-    if id_ is None and name is not None and name not in commands.list_scored_sets():
+    if id_ is None and name is not None and name not in sets.SCORED_SPECS:
         commands.refuse_scored_options(
             name, title=title, each=images_per_class, wrong=wrong_per_class, methods=methods
         )
@@ -233,7 +233,7 @@ def stimuli_explain(
 
 
 def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
-    """Raises UsageError if these are not one number, or one a channel."""
+    """Raises UsageError if these are not one number, or one per channel."""
     from labapp.base.errors import UsageError
 
     try:

@@ -81,7 +81,8 @@ MakeStreams = Callable[[str, Clock, Callable[[Payload], None]], "SessionStreams"
 def open_streams(
     runner: Runner, past: Sequence[Event], make: MakeStreams | None, reason: str, *, required: bool
 ) -> list[Payload]:
-    """Send the events of a run from the first on; what the journal says of it.
+    """Send the events of a run from the first on; what the journal says of it. Raises LslError:
+    they cannot be opened, and are required.
 
     Parameters
     ----------
@@ -89,10 +90,6 @@ def open_streams(
     make : opens the streams; None if none are sent.
     reason : why none are sent although they were asked for; else empty.
     required : whether the session is refused where the streams cannot be opened.
-
-    Raises
-    ------
-    LslError : they cannot be opened, and are required.
     """
     sources = [str(event.payload["source_id"]) for event in past if event.kind == LslOpened.kind]
     if make is None:

@@ -18,6 +18,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from labapp.base.errors import StudyFull
+from labapp.base.messages import Message
 from labapp.study import conditions
 from labapp.study.conditions import Cells, Scope, generator, make_balanced_rows, shuffled
 from labapp.study.design import MODEL, SESSION, Design, Level, Order
@@ -123,9 +124,8 @@ class Rule(ABC):
 
     def _full(self, study: str) -> StudyFull:
         sizes = sorted(set((self.sizes or {}).values()))
-        each = " or ".join(f"{size} of {size}" for size in sizes)
         return StudyFull(
-            f"{study} is full: each condition has {each} participants, included or still running.",
+            Message("study_full", study=study, places=", ".join(map(str, sizes))),
             safe="Recorded sessions are untouched, and no session was started.",
             todo=f"`labapp studies show {study}` shows who occupies the places. An interrupted "
             "session frees its place when it is resumed and ended, or when it is "
@@ -256,8 +256,8 @@ class Slots(Rule):
         return " × ".join(sorted(self.design.between)) or "the slots"
 
     def by_number(self, number: int, seed: int, study: str) -> str:
-        """The slot of a participant by the number alone: every block of consecutive numbers has
-        each cell once, or as often as its size is to the others'."""
+        """The slot of a participant, which depends only on the number: every block of consecutive
+        numbers has each cell once, or as often as its size is to the others'."""
         sizes = self.design.sizes or (1,) * len(self.cells)
         often = [size // gcd(*sizes) for size in sizes]
         cells = [cell for cell, times in zip(self.cells, often, strict=True) for _ in range(times)]

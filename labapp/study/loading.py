@@ -346,11 +346,8 @@ def find_misnamed(folder: Path, name: str) -> tuple[Path, Path] | None:
     are composed in another way, a further `.txt`, or what stands for a file in the cloud.
 
     It is looked for by its exact name where the file system tells no capitals apart, too: on
-    another computer the file would be missing.
-
-    Returns
-    -------
-    found, wanted : what is there, and what it should be called; None if there is no such thing.
+    another computer the file would be missing. Returns what is there, and what it
+    should be called; None if there is no such thing.
     """
     for part in Path(name).parts:
         try:

@@ -136,16 +136,12 @@ def stages_of_models(
     told: Callable[[Part], Mapping[str, str]] = lambda part: {},
 ) -> Iterator[PlannedPart]:
     """A stage for each model in the participant's order: the text before it, the stage, and what is
-    asked after it.
+    asked after it. Raises StudyError: as `stage_models`.
 
     Parameters
     ----------
     make : gives a stage from its number, how many there are, and the model.
     told : what the text before a stage may say of it in braces besides its `trials`.
-
-    Raises
-    ------
-    StudyError : as `stage_models`.
     """
     for index, model in enumerate(stage_models(stages, scope, planner)):
         part = make(*planner.next_stage(), model)

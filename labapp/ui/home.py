@@ -51,7 +51,7 @@ from labapp.ui import mistakes, timers
 from labapp.ui.backup_work import BackupWork
 from labapp.ui.computer import ComputerWatch, LoudspeakerTest
 from labapp.ui.keyboard import NumberCards, choices, choose_screen
-from labapp.ui.language import counted, tr
+from labapp.ui.language import counted, tr, translate_message
 from labapp.ui.moderator import checklist
 from labapp.ui.moderator.bits import Described
 from labapp.ui.moderator.checklist import (
@@ -227,7 +227,7 @@ class HomeController(QObject):
         return mistakes.show_errors(self.view.show_error, tr("home.unchecked"))
 
     def close(self) -> None:
-        """The person closed the home: the program ends."""
+        """The person closed the home window, so the program ends."""
         for timer in (self._first, self._warming, self._slow):
             timer.stop()
         self.microphone.rest()
@@ -337,7 +337,7 @@ class HomeController(QObject):
             making.show_faults(faults, tr("home.study_fine"))
 
     def make_study(self, wanted: NewStudy) -> None:
-        """Write a study of one's own, and choose it; what is in the way is told in place."""
+        """Create the user's own study and select it; problems are shown in place."""
         from labapp.study.authoring import new_study
 
         making = self.view.study.making
@@ -425,7 +425,7 @@ class HomeController(QObject):
         except LabappError as error:
             self._needed = None
             self._show_decoders()
-            self.view.set_plan((), error.what)
+            self.view.set_plan((), translate_message(error.what))
             if isinstance(error, ModelError | ProgramError):  # their last part says where to look
                 self.view.show_error(error)
             return

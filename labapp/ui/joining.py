@@ -25,7 +25,7 @@ from labapp.session.remote.following import FollowedSession
 from labapp.session.remote.voice import VoicePlayer
 from labapp.ui import remembered, theme, timers
 from labapp.ui.fitting import Fitted
-from labapp.ui.language import N_, tr, translate_message
+from labapp.ui.language import N_, N_all, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.console import ConsoleWindow
 from labapp.ui.moderator.others import LinkBar, PersonLine, where_of
@@ -35,16 +35,11 @@ from labapp.ui.widgets.controls import Button
 
 FILE = "joined.json"
 WHY = {
-    "closed": N_("join.over.closed"),
-    "removed": N_("join.over.removed"),
-    "left": N_("join.over.left"),
-    "code": N_("join.refused.code"),
-    "locked": N_("join.refused.locked"),
-    "version": N_("join.refused.version"),
-    "full": N_("join.refused.full"),
-    "unreachable": N_("join.refused.unreachable"),
-    "wrong_server": N_("join.refused.wrong_server"),
-    "damaged": N_("join.refused.damaged"),
+    **N_all("join.over", "closed", "removed", "left"),
+    **N_all(
+        "join.refused",
+        *("code", "locked", "version", "full", "unreachable", "wrong_server", "damaged"),
+    ),
 }
 """What is said of a link that is over, by its reason (`LinkState`)."""
 LINK_MS = 500

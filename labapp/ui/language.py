@@ -117,6 +117,11 @@ def N_(key: str) -> str:
     return key
 
 
+def N_all(group: str, *names: str) -> dict[str, str]:
+    """The ids of sentences of a group, by the names that they end with."""
+    return {name: f"{group}.{name.replace(' ', '_')}" for name in names}
+
+
 def number(written: str) -> str:
     """A number that is written as in English (1,234.5), as the language writes it."""
     return written.translate({ord("."): tr("number.decimal"), ord(","): tr("number.thousands")})

@@ -29,7 +29,7 @@ from typing import Any
 from labapp.base.errors import ParticipantTaken
 from labapp.record.events import Event, Source, UnstampedEvent
 from labapp.record.events.commands import Resume
-from labapp.record.events.registry import is_durable
+from labapp.record.events.registry import registered_kinds
 from labapp.record.journal.read import read_rows
 from labapp.record.journal.write import Journal, Receipt
 from labapp.session import condition_assignment, opening
@@ -174,7 +174,8 @@ class Everywhere:
         with handing_over(before, after):
             session = self.simulated(self.folder / "reference", until)
         reference.events = read_verified_events(session)
-        reference.durable |= {e.seq for e in reference.events if is_durable(e.kind)}
+        kinds = registered_kinds()
+        reference.durable |= {e.seq for e in reference.events if kinds[e.kind].durable}
         return reference
 
     def kill(self, seq: int, data: Path, *, stored: bool) -> Path:

@@ -57,7 +57,7 @@ def test_the_pilot_covers_each_of_six_cells_exactly_once(seed: int) -> None:
         assert len(set(drawn)) == 2
         counts.update(drawn)
     assert set(counts.values()) == {1}
-    with pytest.raises(StudyFull, match="each condition has 1 of 1 participants"):
+    with pytest.raises(StudyFull, match=r"all places of each condition \(1\) are taken"):
         rule(6, 2, 1).draw(counts, seed, "pilot", "P3")
 
 

@@ -88,7 +88,7 @@ def test_a_slot_is_handed_out_again_condition_and_order(tmp_path: Path) -> None:
     (replacement,) = [chosen for chosen in again.values() if chosen["slot"] == first["slot"]]
     assert {**replacement, "number": 1} == first, "the same models in the same order"
     assert len({chosen["slot"][0] for chosen in again.values()}) == 4
-    with pytest.raises(StudyFull, match="each condition has 2 of 2 participants"):
+    with pytest.raises(StudyFull, match=r"all places of each condition \(2\) are taken"):
         begun(loaded, tmp_path, "P06")
     path = next(data.glob("drawn/sub-P03*"))
     withdraw(path, tmp_path / "private", delete=True)

@@ -11,8 +11,7 @@ from labapp.base.errors import faults_of
 from labapp.record.events import Event, payload_of
 from labapp.record.events.lifecycle import PartEnded, PartLeftOut, PartStarted
 from labapp.record.journal.opening import open_record
-from labapp.session.bids.branches import check_branches
-from labapp.session.bids.verify import verify
+from labapp.session.bids.verify import check_branches, verify
 from labapp.session.gate import look_at
 from labapp.session.replay.history import History
 from labapp.session.simulation.simulation_job import simulate_study

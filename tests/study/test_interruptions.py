@@ -90,6 +90,16 @@ def test_random_interruptions_differ_between_people_and_are_the_same_when_planne
     assert rounds_before(planned(path, "P01")) == after[0]
 
 
+def test_what_is_shown_of_random_orders_has_no_empty_list_of_slots(tmp_path: Path) -> None:
+    path = write(tmp_path, "every: 2")
+    path.write_text(path.read_text("utf-8").replace("f]\n", "f]\n  order: random\n"), "utf-8")
+    shown = condition_assignment.coverage(tmp_path / "data", loading.load(path))
+    assert shown is not None
+    lines = shown.lines()
+    assert "Balance now, by places (included or running):" in lines
+    assert not any(line.startswith("Slots") for line in lines)
+
+
 def test_each_place_between_rounds_is_drawn_equally_often() -> None:
     interruption = Interruption.model_construct(flow=(), every=None, first=None, times=1)
     drawn = [place for seed in range(5000) for place in interruption.after(6, default_rng(seed))]

@@ -32,6 +32,7 @@ from labapp.tasks.judging.events import Judge, OpenDescription
 from labapp.tasks.judging.plan import questions
 from labapp.ui import language
 from labapp.ui.language import (
+    N_all,
     counted,
     number,
     phrases,
@@ -147,10 +148,21 @@ def calling(folder: Path, *names: str) -> Iterator[tuple[Path, ast.Call]]:
                 yield path, call
 
 
+def asked_together() -> Iterator[Asked]:
+    """The sentences whose ids `N_all` makes of a group and names."""
+    for folder in (UI, UI.parent / "tasks"):
+        for path, call in calling(folder, "N_all"):
+            given = (each for argument in call.args for each in ast.walk(argument))
+            group, *names = (each.value for each in given if isinstance(each, ast.Constant))
+            where = f"{path.relative_to(UI.parent)}, line {call.lineno}"
+            for key in N_all(group, *names).values():
+                yield Asked(key, "N_", None, where)
+
+
 @cache
 def asked() -> tuple[Asked, ...]:
     """All sentences that the windows' code names by their ids."""
-    found = []
+    found = [*asked_together()]
     for path, call in (*calling(UI, *ASKED), *calling(UI.parent / "tasks", *ASKED)):
         name = call.func.id  # type: ignore[attr-defined]
         if len(call.args) > ASKED[name]:

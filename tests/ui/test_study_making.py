@@ -29,9 +29,8 @@ from labapp.session.overview import next_free
 from labapp.session.simulation.simulation_job import Course
 from labapp.study.loading import WORDS, load
 from labapp.study.words import list_shown_words
-from labapp.ui import fitting, language, starting, theme
+from labapp.ui import background, fitting, language, starting, theme
 from labapp.ui import home as home_module
-from labapp.ui import session_lists as picture_warmer
 from labapp.ui.home import HomeController
 from labapp.ui.moderator.checklist import StudyChoice
 from labapp.ui.moderator.home import STUDY, HomeWindow
@@ -148,6 +147,12 @@ def test_the_card_shows_what_would_be_drawn_and_when_all_is_done(
     home.choose_study(str(loaded.path))
     assert card.plan_row().state == "missing"
     assert "drawn is full" in card.order.text()
+    language.speak("de")
+    try:
+        home.choose_study(str(loaded.path))
+        assert "drawn ist voll" in card.order.text()
+    finally:
+        language.speak("en")
 
 
 def test_a_slot_is_shown_to_whoever_is_not_blind(
@@ -473,7 +478,7 @@ def test_pictures_that_are_all_there_already_are_all_counted(
             wait([future])
             return future
 
-    monkeypatch.setattr(picture_warmer, "ThreadPoolExecutor", Soon)
+    monkeypatch.setattr(background, "ThreadPoolExecutor", Soon)
     warmer.want(BIRDS)
     qtbot.waitUntil(lambda: warmer.done >= 3, timeout=30_000)
     qtbot.wait(50)

@@ -96,7 +96,7 @@ class Analysis:
     beside : further models: of complete participants, of trials.
     comparisons : in the order of the rows that test them, those of equivalence last.
     rows : every number and test, as the table of statistics has them.
-    complete : the analysis of variance of those who have every cell, where there is one.
+    complete : the analysis of variance of those who have every cell, if there is one.
     """
 
     number: int

@@ -3,7 +3,7 @@
 The figure of a study's outcomes: the cells of its declared factors, with intervals.
 
 It is drawn of the values that the analyses are of, and says what the table of cells says: one panel
-an outcome, and one a combination of levels where there are more than two factors.
+per outcome, and one a combination of levels if there are more than two factors.
 
 analysis.R: a script in R that makes the default analyses again and compares every number.
 
@@ -41,7 +41,7 @@ from labapp.analysis.design.analyses import (
     analyse,
     back,
 )
-from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL, EQUIVALENCE
+from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
 from labapp.analysis.design.reviewing import Review, declared_outcomes, review, review_sections
 from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
@@ -138,10 +138,9 @@ def _call(analysis: Analysis) -> str:
         "quantity": _text(analysis.outcome.name),
         "factors": _texts([factor.name for factor in layout.factors]),
         "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
-        "within": f"c({', '.join(_flag(factor.within) for factor in layout.factors)})",
+        "within": f"c({', '.join(['logical()', *(_flag(f.within) for f in layout.factors)])})",
         "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
         "covariates": _texts(layout.covariates),
-        "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
         "model": _text(analysis.main.name),
         "transform": _text(analysis.transform or "none"),
         "complete": _flag(VARIANCE in models),
@@ -497,7 +496,7 @@ def factors_of(analysis: Analysis) -> list[Factor]:
 
 
 def panels_of(analysis: Analysis) -> list[dict[str, str]]:
-    """The combinations of levels that have a panel each; one empty one for up to two factors."""
+    """The combinations of levels that have a panel; a single empty one for up to two factors."""
     more = factors_of(analysis)[2:]
     return [
         {factor.name: level for factor, level in zip(more, levels, strict=True)}
@@ -594,7 +593,7 @@ def _series(
 
 
 def _own(analysis: Analysis, value: float | None, *, within: bool = True) -> float:
-    """A value in the outcome's unit; within its range where the unit is one, if that is asked."""
+    """A value in the outcome's unit; within its range if the unit is one, if that is asked."""
     if value is None:
         return np.nan
     own = back(float(value), analysis.transform)
@@ -612,7 +611,7 @@ def _colours(analyses: Iterable[Analysis]) -> dict[str, dict[str, int]]:
 
 
 def _legend(figure: Figure, analyses: Sequence[Analysis]) -> None:
-    """What the marks beside each other stand for, where all outcomes have the same."""
+    """What the marks beside each other stand for, if all outcomes have the same."""
     handles = []
     for factor, levels in _colours(analyses).items():
         name = name_factor(plain_name(factor))

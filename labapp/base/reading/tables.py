@@ -104,18 +104,15 @@ def read(
     entries: int = ENTRIES,
     memory: int = MEMORY,
 ) -> TextTable:
-    """The table in some bytes.
+    """The table in some bytes. Raises TableError: it is not text or has no line, and later, from
+    `rows`: a quote never closes, a row has more cells than the first line (or fewer, unless
+    `padded`), or there are too many.
 
     Parameters
     ----------
     padded : take a row of fewer cells than the first line as if the last ones were empty.
     quotes : whether a cell that holds a separator is in quotes; else quotes are part of its text.
     entries, memory : rows, and bytes of their cells, that are read at most.
-
-    Raises
-    ------
-    TableError : it is not text or has no line, and later, from `rows`: a quote never closes, a row
-        has more cells than the first line (or fewer, unless `padded`), or there are too many.
     """
     text = decode_text(content)
     if max(map(text.count, SEPARATORS + "\n")) > max(LINES, entries):

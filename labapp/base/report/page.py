@@ -400,7 +400,7 @@ def say(text: str) -> str:
 
 
 def translate_value(value: object) -> object:
-    """A value as a template writes it: translated where it is a text or a decimal number."""
+    """A value as a template writes it: translated if it is a text or a decimal number."""
     if isinstance(value, float):
         return say(str(value))
     return say(value) if isinstance(value, str) else value
@@ -447,7 +447,8 @@ def look_of(
     size: str | None = None,
     palette: str | None = None,
 ) -> FigureLook:
-    """The look that is asked for.
+    """The look that is asked for. Raises UsageError: for a length that is none, a font that is not
+    installed, an unknown palette.
 
     Parameters
     ----------
@@ -455,10 +456,6 @@ def look_of(
         unit is in points.
     font : a family that is installed.
     palette : one of `PALETTES`.
-
-    Raises
-    ------
-    UsageError : for a length that is none, a font that is not installed, an unknown palette.
     """
     inches = FULL_IN if width is None else _inches("--figure-width", width, "", "3.33in")
     if not LEAST_IN <= inches <= MOST_IN:

@@ -223,11 +223,11 @@ MISSING = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
-    """A row a unit, a column a rater.
+    """One row per unit, one column per rater.
 
     Attributes
     ----------
-    codes : positions in `categories`, shape (n_units, n_raters); `MISSING` where a rater gave
+    codes : positions in `categories`, shape (n_units, n_raters); `MISSING` if a rater gave
         nothing.
     categories : tuple
         Everything that may be given, in the order of the scale. Numbers, texts, or sets of codes.
@@ -308,7 +308,8 @@ def ratings_of(
     clusters: Sequence[int] | None = None,
     sessions: Sequence[int] | None = None,
 ) -> Ratings:
-    """Make a table of ratings.
+    """Make a table of ratings. Raises ValueError: rows of different lengths, or a rating that is
+    not of the scale.
 
     Parameters
     ----------
@@ -318,10 +319,6 @@ def ratings_of(
         the order of their first appearance.
     clusters : by unit the number of its participant. By default each unit stands by itself.
     sessions : by unit the number of its session. By default each participant has one.
-
-    Raises
-    ------
-    ValueError : rows of different lengths, or a rating that is not of the scale.
     """
     widths = {len(row) for row in rows}
     if len(widths) > 1:

@@ -58,20 +58,17 @@ Rename = Callable[[str], str]
 def bundle_annotations(record: Record) -> dict[str, bytes]:
     """The files of a session's annotations for a bundle, by their names below its folder; empty
     if nothing was said about the session. record: as it goes into the bundle, a de-identified
-    one where its rows were reduced. Raises AnnotationError if a file of it is damaged."""
+    one if its rows were reduced. Raises AnnotationError if a file of it is damaged."""
     return _Bundled(record).files()
 
 
 def leaving_annotations(record: Record) -> SessionAnnotations:
     """What was said about a session, as it may leave the lab: equal to what is read of a bundle.
+    Raises AnnotationError: a file of it is damaged.
 
     Parameters
     ----------
     record : as it goes into the export: a de-identified one where its rows were reduced.
-
-    Raises
-    ------
-    AnnotationError : a file of it is damaged.
     """
     return annotations_in(_FilesInMemory(bundle_annotations(record)), record)
 
@@ -112,13 +109,8 @@ class _FilesInMemory:
 
 @dataclass
 class _Bundled:
-    """A session's annotations on their way into a bundle.
-
-    Attributes
-    ----------
-    record : as it goes into the bundle.
-    used : SHA-256 of the codebooks that marks were given by.
-    """
+    """A session's annotations on their way into a bundle. record: as it goes into the bundle; used:
+    SHA-256 of the codebooks that marks were given by."""
 
     record: Record
     used: set[str] = field(default_factory=set)

@@ -5,7 +5,7 @@ the stretch are taken out of the raters' files; each file ends with a line that 
 as it was recorded stays in the session's folder, which is never touched; whatever leaves the lab is
 read through `redact_tree`, which is silent there.
 
-What left the lab of a study's annotations: `annotations/packs.jsonl`, a line a file.
+What left the lab of a study's annotations: `annotations/packs.jsonl`, one line per file.
 
 Packs for raters, quotes, clips of sound: what makes such a file writes it down here first, so that
 a withdrawal can say where something of a session still lies. Bundles are in `exports.jsonl`.
@@ -195,6 +195,9 @@ def redact(
     session: Path, t0_ns: int, t1_ns: int, by: str, replacement: str = ""
 ) -> RedactionReport:
     """Let neither sound nor words of a stretch leave the lab, and take the words out of its files.
+    Raises SessionBusy: a window has annotations of the session open. AnnotationError: the stretch
+    has no length, or a file cannot be read or written. What was begun goes on when it is called
+    again with the same stretch.
 
     Parameters
     ----------
@@ -202,12 +205,6 @@ def redact(
     t0_ns, t1_ns : session time.
     by : who redacts; a rater's name.
     replacement : what stands for the words.
-
-    Raises
-    ------
-    SessionBusy : a window has annotations of the session open.
-    AnnotationError : the stretch has no length, or a file cannot be read or written. What was begun
-        goes on when it is called again with the same stretch.
     """
     session = session.absolute()
     refuse_open(session, "Nothing was redacted yet.", "Close the coding window, and then redact.")
@@ -351,8 +348,8 @@ def refuse_open(
     safe: str = "Nothing was deleted yet.",
     todo: str = "Close the coding window, and withdraw the session again.",
 ) -> None:
-    """Raises SessionBusy if a window has annotations of a session open: it would go on writing
-    to what is deleted or written anew.
+    """Raises SessionBusy if a window has annotations of a session open: it would continue writing
+    to files that are deleted or rewritten.
 
     Parameters
     ----------
@@ -379,16 +376,9 @@ Kind = Literal["units", "texts", "codes"]
 
 
 def forget_annotations(session: Path) -> tuple[Kind, ...]:
-    """Delete all units, texts and marks of a session, and its videos.
-
-    Returns
-    -------
-    Which of units, texts and codes there were.
-
-    Raises
-    ------
-    DataFolderError : not all of it could be deleted; calling it again goes on.
-    """
+    """Delete all units, texts and marks of a session, and its videos. Raises DataFolderError: not
+    all of it could be deleted; calling it again goes on. Returns which of units, texts and codes
+    there were."""
     folder = annotations_folder(session)
     if not files.exists(folder):
         return ()
@@ -449,13 +439,8 @@ def redact_tree(record: Record, redactions: Sequence[Redaction]) -> Tree:
 
 @dataclass(frozen=True)
 class RedactedTree:
-    """The files of a tree, with zeros in the redacted frames of its sound files.
-
-    Attributes
-    ----------
-    tree : where they lie.
-    silent : frames that are zeros, by the names of files.
-    """
+    """The files of a tree, with zeros in the redacted frames of its sound files. tree: where they
+    lie; silent: frames that are zeros, by the names of files."""
 
     tree: Tree
     silent: Mapping[str, Ranges]

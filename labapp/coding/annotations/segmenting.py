@@ -27,12 +27,8 @@ def sound_of(record: Record, silenced: Iterable[tuple[int, int]] = ()) -> Record
 
 def find_speech(sound: RecordedSound, pause_s: float = 0.0) -> list[tuple[int, int]]:
     """The stretches of a session's sound in which somebody speaks, in session time and its order.
-
-    Parameters
-    ----------
-    sound : also what is silenced in it is listened to.
-    pause_s : speech of a file with a pause shorter than this, in s, is one stretch.
-    """
+    sound: also what is silenced in it is listened to; pause_s: speech of a file with a pause
+    shorter than this, in s, is one stretch."""
     heard: list[tuple[int, int]] = []
     for span in sound.spans:
         fit = sound.fit(span.file)

@@ -98,17 +98,13 @@ def annotations_of(
     """Everything that was said about a session after its end, as far as it may be shown.
 
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
-    the participant did not agree that what was said is written down.
+    the participant did not agree to a transcript. Raises AnnotationError: a file
+    of it cannot be read, a line is damaged, or a file is of another session.
 
     Parameters
     ----------
     record : a session folder or a bundle.
     events : its journal, where that was read already.
-
-    Raises
-    ------
-    AnnotationError
-        A file of it cannot be read, a line is damaged, or a file is of another session.
     """
     return annotations_in(annotations_tree(record), record, events)
 
@@ -220,7 +216,9 @@ def open_marks(
     machine: bool = False,
     record: Record | None = None,
 ) -> MarksFile:
-    """Open a rater's marks in a session for work.
+    """Open a rater's marks in a session for work. Raises AnnotationsBusy: the file is open in
+    another window; AnnotationError: the name cannot be a rater's, the session is being recorded,
+    its units are not frozen, or the file is damaged or of another session.
 
     Parameters
     ----------
@@ -228,12 +226,6 @@ def open_marks(
     blind : what the rater is not shown, see `labapp.coding.annotations.model.Blinding`.
     machine : whether no person gives them.
     record : the session, where it was opened before.
-
-    Raises
-    ------
-    AnnotationsBusy : the file is open in another window.
-    AnnotationError : the name cannot be a rater's, the session is being recorded, its units are not
-        frozen, or the file is damaged or of another session.
     """
     session = session.absolute()
     check_rater(rater, session.parent)
@@ -388,7 +380,7 @@ def _open_finished(session: Path, record: Record | None) -> Record:
 
 
 def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str]) -> None:
-    """Fold a file of a session's annotations, where there is one."""
+    """Fold a file of a session's annotations, if there is one."""
     if not tree.has(name):
         return
     place = f"{ANNOTATIONS} of {record.name}: {name}"
@@ -500,13 +492,8 @@ class AnnotatedSession:
 
 @dataclass(frozen=True)
 class StudySessions:
-    """The sessions of a study.
-
-    Attributes
-    ----------
-    usable : in the order of their starts.
-    left_out : the names of the others, and why each is left out.
-    """
+    """The sessions of a study. usable: in the order of their starts; left_out: the names of the
+    others, and why each is left out."""
 
     usable: tuple[AnnotatedSession, ...]
     left_out: tuple[tuple[str, str], ...]
@@ -596,13 +583,8 @@ def _short(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionIdentity:
-    """What a session is known by.
-
-    Attributes
-    ----------
-    journal : hash of its last event, which all events before go into.
-    sound : SHA-256 of each sound file, by its name in the session's folder.
-    """
+    """What a session is known by. journal: hash of its last event, which all events before go into;
+    sound: SHA-256 of each sound file, by its name in the session's folder."""
 
     journal: str
     sound: Mapping[str, str]
@@ -633,7 +615,7 @@ def difference(
 ) -> str:
     """Why a file does not belong to a session, in words; empty if it does. A session that was
     continued since is the same: the events it had are there. stored: what the file says of it, see
-    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; where it is left
+    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; if it is left
     out, sound is not compared."""
     journal = stored.get("journal")
     if not any(row.hash == journal for row in reversed(record.rows)):
@@ -705,7 +687,7 @@ class SessionProgress:
     Attributes
     ----------
     speakers_said : bool
-        Whether somebody said who speaks; where not, all units count as the participant's.
+        Whether somebody said who speaks; if not, all units count as the participant's.
     texts, reviewed : how many units have a text, and one that a person has read against the sound.
     second : whether more than one of them is done with coding that counts, training left out.
     problem : why nothing is known, in words; empty if it is.
@@ -798,7 +780,7 @@ HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
 
 
 def table(rows: Sequence[SessionProgress]) -> Iterator[str]:
-    """The same as text, a line a session."""
+    """The same as text, one line per session."""
     cells = [HEADER, *map(_cells, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
     for row in cells:

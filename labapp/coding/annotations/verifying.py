@@ -92,15 +92,12 @@ class AnnotationsReport:
 
 
 def verify_annotations(path: Path) -> AnnotationsReport:
-    """Check the annotations of a session, or of a whole study.
+    """Check the annotations of a session, or of a whole study. Raises LabappError: there is neither
+    a session nor a study.
 
     Parameters
     ----------
     path : a session folder, a bundle, or the folder of a study.
-
-    Raises
-    ------
-    LabappError : there is neither a session nor a study.
     """
     report = AnnotationsReport()
     if FolderName.parse(path.absolute().name) is None and _is_study(path):

@@ -218,13 +218,8 @@ def _relative(path: Path, folder: Path) -> str:
 
 @dataclass
 class _Row:
-    """An annotation of a tier, with the ids of its time slots.
-
-    Attributes
-    ----------
-    parent : of a REF_ANNOTATION, what it is on.
-    previous : of one of several on the same parent, the one before.
-    """
+    """An annotation of a tier, with the ids of its time slots. parent: of a REF_ANNOTATION, what it
+    is on; previous: of one of several on the same parent, the one before."""
 
     id: str
     slots: tuple[str, str]

@@ -89,7 +89,7 @@ def refuse_existing(path: Path) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> ExchangeError:
-    """What is told where a file cannot be written."""
+    """The error if a file cannot be written."""
     return ExchangeError(
         Message("file_unwritable", path=str(path), why=str(error.strerror or error)),
         todo=Message("make_room_or_other"),
@@ -97,7 +97,7 @@ def unwritable(path: Path, error: OSError) -> ExchangeError:
 
 
 def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
-    """What is told where a file is not what its name says."""
+    """The error if a file is not what its name says."""
     return ExchangeError(
         Message("file_unreadable", name=name, why=why),
         safe=Message("nothing_brought_in"),
@@ -211,18 +211,14 @@ class _Builder:
 
 
 def parse_xml(content: bytes, name: str, root: str) -> ET.Element:
-    """The tree of an XML file, namespaces of tags as `{namespace}tag`.
+    """The tree of an XML file, namespaces of tags as `{namespace}tag`. Raises ExchangeError: it is
+    no XML, defines entities, is larger than its budget, or begins with something else.
 
     Parameters
     ----------
     content : the file.
     name : its name, for messages.
     root : the tag that it has to begin with.
-
-    Raises
-    ------
-    ExchangeError
-        It is no XML, defines entities, is larger than its budget, or begins with something else.
     """
     builder = _Builder()
     parser = expat.ParserCreate(namespace_separator="}")

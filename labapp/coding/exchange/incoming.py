@@ -82,16 +82,13 @@ def _make_open_error(path: Path, error: OSError) -> ExchangeError:
 
 
 def read_translation(path: Path) -> Translation:
-    """What tiers and codes of a file are called in the codebook.
+    """What tiers and codes of a file are called in the codebook. Raises ExchangeError: it cannot be
+    read, or lacks a column.
 
     Parameters
     ----------
     path : a CSV with the columns tier, code, to_tier and to_code; without a code the row holds for
         every code of the tier, without a to_tier what it is about is left out.
-
-    Raises
-    ------
-    ExchangeError : it cannot be read, or lacks a column.
     """
     content = _content(path, MAP_LARGEST)
     rows, _ = table_rows(content, path.name, ("tier", "to_tier"), MAP_COLUMNS)
@@ -243,7 +240,8 @@ def _apart(utterances: Iterable[Utterance], lost: list[Message]) -> Iterator[Utt
 def clock_of(
     arrival: Arrival, name: str, form: Format, clocks: Sequence[FileClock], time: str = ""
 ) -> tuple[FileClock, str]:
-    """Whose time a file has, and how that is known, in words.
+    """Whose time a file has, and how that is known, in words. Raises UsageError: there is no such
+    sound file, or nothing says whose time it is.
 
     Parameters
     ----------
@@ -252,10 +250,6 @@ def clock_of(
     form : its format.
     clocks : that of the session, then those of its sound files.
     time : what the user said: `session`, or the name of a sound file.
-
-    Raises
-    ------
-    UsageError : there is no such sound file, or nothing says whose time it is.
     """
     session, *sounds = clocks
     by_name = {PurePosixPath(clock.name).name: clock for clock in sounds}
@@ -317,17 +311,14 @@ def make_codebook(study: Path, arrivals: Sequence[Arrival], words: Sequence[str]
     """A codebook of what a file has, for a study without one: of its own codebook, if all that was
     given is in there, else of the tiers and codes that were given.
 
-    A code that is given both to moments and to stretches becomes two.
+    A code that is given both to moments and to stretches becomes two. Raises ExchangeError: there
+    are tiers of words.
 
     Parameters
     ----------
     study : its folder.
     arrivals : what the file holds.
     words : see `tiers_of_words`.
-
-    Raises
-    ------
-    ExchangeError : there are tiers of words.
     """
     if words:
         raise ExchangeError(
@@ -433,8 +424,8 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
 
 
 def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arrival]:
-    """What of a file is of a session, or may be: a project can hold several. Raises ExchangeError:
-    all of it went out of another session."""
+    """The parts of a file that belong, or may belong, to a session, since a project can hold
+    several. Raises ExchangeError: all of it went out of another session."""
     other = {a.stamp.session for a in arrivals if a.stamp and a.stamp.session != session}
     own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
     if other and not any(a.stamp is not None for a in own):
@@ -507,7 +498,7 @@ _EVERY = (
     Format("csv", ".csv", "a table", tables.write_csv, tables.read_csv, False, US, False),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _EVERY}
-ON_TRANSCRIPT = replace(FORMATS["qdpx"], write=qdpx.write_on_transcript)
+ON_TRANSCRIPT = replace(FORMATS["qdpx"], write=partial(qdpx.write, on_transcript=True))
 """A project with the codes of units on the transcript."""
 
 

@@ -41,17 +41,10 @@ SILENT_RATE = 8000
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
-def write(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
-    """Write sheets as a project; see `labapp.coding.exchange.model.Write`."""
-    return _write(_Writer(sheets), path)
-
-
-def write_on_transcript(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
-    """The same with the codes of units on the transcript, and no words beside."""
-    return _write(_Writer(sheets, on_transcript=True), path)
-
-
-def _write(writer: _Writer, path: Path) -> tuple[str, ...]:
+def write(sheets: Sequence[Sheet], path: Path, *, on_transcript: bool = False) -> tuple[str, ...]:
+    """Write sheets as a project; see `labapp.coding.exchange.model.Write`. on_transcript: with the
+    codes of units on the transcript, and no words beside."""
+    writer = _Writer(sheets, on_transcript=on_transcript)
     project = writer.content()
     with new_file(path) as stream, zipfile.ZipFile(stream, "w") as archive:
         _put(archive, PROJECT, project)
@@ -105,13 +98,8 @@ def _silence(out: IO[bytes], frames: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What was said on a sheet, as one text.
-
-    Attributes
-    ----------
-    text : a line a unit, behind who speaks.
-    places : where the words of each unit stand in it, in characters.
-    """
+    """What was said on a sheet, as one text. text: a line a unit, behind who speaks; places: where
+    the words of each unit stand in it, in characters."""
 
     text: str
     places: tuple[tuple[int, int], ...]

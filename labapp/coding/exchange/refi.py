@@ -149,7 +149,7 @@ class CodesOut:
             (above or top).below.append(self.by_label[tier.name, code_id])
 
     def _name(self, name: str, own_id: str) -> str:
-        """The name, or, where it is taken, the name with the id."""
+        """The name, or, if it is taken, the name with the id."""
         name, number = line(name) or own_id, 1
         free = name
         while free.casefold() in self._taken:
@@ -252,18 +252,15 @@ def read(content: bytes, path: Path, codebook_id: str = "imported") -> Codebook:
     """The codebook of another tool, as one of ours.
 
     What is on top becomes a tier, and what is below it its codes; codes on top with nothing below
-    share a tier. Codes are given to stretches, for such a file does not say what to.
+    share a tier. Codes are given to stretches, for such a file does not say what to. Raises
+    ExchangeError: it is no such file, or has no codes; AnnotationError: what it says makes no
+    codebook.
 
     Parameters
     ----------
     content : the file.
     path : where the codebook will lie, for messages.
     codebook_id : the id that it gets.
-
-    Raises
-    ------
-    ExchangeError : it is no such file, or has no codes.
-    AnnotationError : what it says makes no codebook.
     """
     root = parse_xml(content, path.name, f"{{{SPACE}}}CodeBook")
     codes = read_codes(root.find(f"{{{SPACE}}}Codes"), SPACE)
@@ -378,7 +375,7 @@ def id_of(text: str, otherwise: str, taken: Container[str]) -> str:
     Parameters
     ----------
     text : what the other tool calls it.
-    otherwise : what the id begins with where the text does not begin with a letter.
+    otherwise : what the id begins with if the text does not begin with a letter.
     taken : ids that others have.
     """
     letters = map(_latin, unicodedata.normalize("NFC", text.casefold()))

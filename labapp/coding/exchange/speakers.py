@@ -76,9 +76,9 @@ class SpeakersSaid:
 
 
 def suggest_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]:
-    """By the ids of units who may speak there instead: the moderator, in the unit next to each
-    prompt or question that was noted in the session. It is a suggestion and no more: voices are
-    not told apart, and what was said without a note is not found."""
+    """Suggested speakers by id of the unit: the moderator, for the unit next to each prompt or
+    question noted in the session. It is a suggestion and no more: voices are not told apart, and
+    what was said without a note is not found."""
     noted = annotations.raters.get(MODERATOR)
     suggested: dict[str, Speaker] = {}
     for mark in noted.marks if noted is not None else ():
@@ -118,18 +118,14 @@ def say_speakers(
     suggested: bool = False,
     confirm: bool = False,
 ) -> SpeakersSaid:
-    """Say who speaks in units of a session.
+    """Say who speaks in units of a session. Raises AnnotationError: the table cannot be read, or
+    names a time at which nobody speaks; nothing is changed then.
 
     Parameters
     ----------
     table : a table with the columns `time` and `speaker`: who speaks in the unit at that time.
     suggested : whether what `suggest_speakers` has is taken over; the table goes before it.
     confirm : whether all other units have the right speaker as they are.
-
-    Raises
-    ------
-    AnnotationError
-        The table cannot be read, or names a time at which nobody speaks; nothing is changed then.
     """
     record = open_record(session)
     annotations = annotations_of(record)

@@ -47,7 +47,7 @@ from labapp.coding.annotations.model import (
     annotations_folder,
 )
 from labapp.coding.annotations.segmenting import find_speech, segment, segment_session, sound_of
-from labapp.coding.annotations.texts import TextsFile, is_redacted
+from labapp.coding.annotations.texts import TextsFile, is_redacted, join_ranges
 from labapp.coding.transcription.child import RATE, RawWord, request
 from labapp.coding.transcription.models import WHICH, SpeechModel
 from labapp.record.audio.recorded_sound import RecordedSound
@@ -148,13 +148,13 @@ def transcribe_session(
     Parameters
     ----------
     open_recogniser : gives the recogniser; called only where something is to be heard.
-    language : what is spoken; that of the session's texts where it is empty.
+    language : what is spoken; that of the session's texts if it is empty.
     again : whether to replace texts that a recogniser wrote and nobody has read.
     patience_s : how long to wait, in s, for another program that has the text open.
 
     Raises
     ------
-    NoConsent : the participant did not agree that what was said is written down.
+    NoConsent : the participant did not agree to a transcript.
     TranscriptionError : the model does not know the language, or the engine failed.
     AnnotationError : the session is recorded just now, its participant withdrew, it has no sound,
         it is being written down already, another window has its text open, or something was
@@ -224,7 +224,7 @@ class _SharedTexts:
             self.texts, self.redactions = file.texts, file.redactions
 
     def put(self, text: Text, waiting: Callable[[Text | None], bool]) -> bool:
-        """Write a text where it is still waited for; says whether it was. Raises
+        """Write a text if it is still waited for; says whether it was. Raises
         AnnotationError."""
         with self._open_texts() as file:
             self.texts = file.texts
@@ -250,7 +250,7 @@ class _SharedTexts:
 
 
 def check_consent(record: Record) -> None:
-    """Raises NoConsent if the participant did not agree that what was said is written down."""
+    """Raises NoConsent if the participant did not agree to a transcript."""
     if not record.may("transcript"):
         raise NoConsent(
             f"The participant of {record.name} did not agree to a transcript.",
@@ -284,7 +284,8 @@ class _Work:
                 waiting.append((unit, stretches))
             else:
                 done.silent += 1
-        covered = sum(_length(self._within(begins, ends)) for begins, ends in _union(self._units))
+        units = join_ranges((unit.t0_ns, unit.t1_ns) for unit in self._units)
+        covered = sum(_length(self._within(begins, ends)) for begins, ends in units)
         every = _length(self._within(0, max(self._ends, default=0)))
         done.outside_s = (every - covered) / NS
         if not waiting:
@@ -422,17 +423,6 @@ def _without(stretch: Stretch, redactions: Sequence[Redaction]) -> Iterator[Stre
         yield begins, ends
 
 
-def _union(units: Sequence[Unit]) -> list[Stretch]:
-    """The time that units cover, in stretches that do not overlap."""
-    covered: list[Stretch] = []
-    for unit in sorted(units, key=lambda unit: unit.t0_ns):
-        if covered and unit.t0_ns <= covered[-1][1]:
-            covered[-1] = (covered[-1][0], max(covered[-1][1], unit.t1_ns))
-        else:
-            covered.append((unit.t0_ns, unit.t1_ns))
-    return covered
-
-
 def _length(stretches: Sequence[Stretch] | Iterator[Stretch]) -> int:
     return sum(ends - begins for begins, ends in stretches)
 
@@ -451,13 +441,8 @@ _WORD_REPEATS = 4
 
 
 def doubts_of(words: Sequence[Word], voiced: Sequence[tuple[int, int]]) -> tuple[Doubt, ...]:
-    """Why a text may be invented; empty if nothing says so.
-
-    Parameters
-    ----------
-    words : in their order.
-    voiced : session times at which somebody is heard.
-    """
+    """Why a text may be invented; empty if nothing says so. words: in their order; voiced:
+    session times at which somebody is heard."""
     if not words:
         return ()
     doubts: list[Doubt] = []
@@ -573,7 +558,7 @@ class Recogniser:
         )
 
     def hear(self, samples: NDArray[np.int16], rate: int, language: str) -> list[HeardWord]:
-        """The words in sound.
+        """The words in sound. Raises TranscriptionError: the engine failed, or its process ended.
 
         Parameters
         ----------
@@ -581,10 +566,6 @@ class Recogniser:
             Mono; not all zeros, in which some models hear words.
         rate : frames a second.
         language : what is spoken, as a code such as `de`.
-
-        Raises
-        ------
-        TranscriptionError : the engine failed, or its process ended.
         """
         sound = resample_sound(samples, rate)
         answer = self._ask({"language": language, "words": self.words}, sound)

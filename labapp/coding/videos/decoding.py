@@ -186,7 +186,7 @@ class OpenedVideo:
         """The picture that is shown at a time of the video.
 
         room: width and height into which it is made to fit, in pixels; it is not made larger.
-        stop: asked between two pictures whether this one is not wanted any more; then, or where
+        stop: asked between two pictures whether this one is not wanted any more; then, or if
         there is none, it gives None. Raises VideoError if the file cannot be read there.
         """
         with self._report_errors():
@@ -346,16 +346,13 @@ class OpenedVideo:
 
 @contextmanager
 def open_for_decoding(open_video: OpenVideo, name: str) -> Iterator[OpenedVideo]:
-    """A video, open.
+    """A video, open. Raises VideoError: PyAV is not installed, the file cannot be read, or it is no
+    video.
 
     Parameters
     ----------
     open_video : opens its file.
     name : of the file, for what is said of it.
-
-    Raises
-    ------
-    VideoError : PyAV is not installed, the file cannot be read, or it is no video.
     """
     require()
     import av

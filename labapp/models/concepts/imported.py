@@ -117,6 +117,8 @@ def load(folder: Path, card: ImportedCard, values: Float64) -> ConceptModel:
 
 def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) -> Path:
     """Bring in the model that a description names, try it on its test pictures and write a package.
+    Raises ModelError: the description or a file is refused, codes that are called probabilities are
+    none, or the package exists; DatasetError: the pictures are refused.
 
     Parameters
     ----------
@@ -127,12 +129,6 @@ def import_model(path: Path, *, out: Path | None = None, trusted: bool = False) 
     -------
     The package's folder. The pictures stay where they are; commands that need them are given the
     description again.
-
-    Raises
-    ------
-    ModelError : the description or a file is refused, codes that are called probabilities are none,
-        or the package exists.
-    DatasetError : the pictures are refused.
     """
     description = read_description(path)
     folder = (resources.user_models() if out is None else out) / description.id
@@ -200,7 +196,7 @@ def _try_all_states(model: ConceptModel, rows: ConceptRows) -> None:
 
 
 def _few(concepts: Int64) -> Iterator[str]:
-    """A remark where the pictures are so few that even codes without impurity, which tell their own
+    """A remark if the pictures are so few that even codes without impurity, which tell their own
     concept almost surely and nothing else, would have OIS. concepts: 0 or 1, shape (n, k)."""
     if len(concepts) >= ENOUGH:
         return
@@ -216,7 +212,7 @@ def _few(concepts: Int64) -> Iterator[str]:
 
 
 def _chance(right: float | None, labels: Int64) -> Iterator[str]:
-    """A remark where a model is right less often than the class that most pictures have."""
+    """A remark if a model is right less often than the class that most pictures have."""
     most = round(float(np.bincount(labels).max()) / len(labels), training.DIGITS)
     if right is not None and right < most:
         yield (

@@ -39,13 +39,8 @@ _CYCLE = one_cycle(0.3)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a learner is made for.
-
-    Attributes
-    ----------
-    shape : of an instance: (channels, pixels, pixels), or (features,).
-    concepts, classes : how many there are.
-    """
+    """What a learner is made for. shape: of an instance: (channels, pixels, pixels), or
+    (features,); concepts, classes: how many there are."""
 
     shape: tuple[int, ...]
     concepts: int
@@ -94,7 +89,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:
-    """Rows in memory, as `Batch`, but for pictures, which are uint8 from 0 to 255."""
+    """Rows in memory, as `Batch`, except pictures, which are uint8 from 0 to 255."""
 
     x: Tensor
     concepts: Tensor
@@ -158,18 +153,14 @@ class ConceptLearner(ABC):
 
     def epoch(self, rows: TrainingRows, draws: np.random.Generator) -> Int64:
         """The numbers of the rows of an epoch, in the order in which they are learned: int64, shape
-        (n,); or (n, 2) where a step takes pairs. Always as many."""
+        (n,); or (n, 2) if a step takes pairs. Always as many."""
         return draws.permutation(len(rows))
 
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
         """Make ready for a phase, whose number counts from 0. Called before its first step, and
         after a run was taken up: the state is that of `networks` and `optimizers` and must not be
-        set back.
-
-        Returns
-        -------
-        As many rows, which the phase learns from in their place; the same ones by default.
-        """
+        set back. Returns as many rows, which the phase learns from in their place; the same ones by
+        default."""
         return rows
 
     @abstractmethod
@@ -200,7 +191,8 @@ class ConceptLearner(ABC):
         return None
 
     def values(self, training_codes: Float64) -> Float64 | None:
-        """What a code becomes when its concept is set off and on, float64, shape (k, 2).
+        """The values that a code takes when its concept is set to off and on, float64, shape (k,
+        2).
 
         training_codes : codes of the rows that were learned from, shape (n, k). None if no
         concept can be set.

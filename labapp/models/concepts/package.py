@@ -54,7 +54,7 @@ refuse_existing = partial(package.refuse_existing, card=CARD)
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
     """The folder of a package, by id or path; see `representations.package.find`. Raises
-    ModelError, also where labapp has the recipe alone."""
+    ModelError, also if labapp has only the recipe."""
     name = str(reference)
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
     if not there and name in recipe.read_shipped():
@@ -102,7 +102,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
 def task_of(card: Card, data: Path | None = None) -> ConceptData:
     """The task of a model. Raises DatasetError: they are missing, damaged, or others than the
-    card's. ModelError: `data` is no description. `data`: the folder of official files, where it
+    card's. ModelError: `data` is no description. `data`: the folder of official files, if it
     learned from them; of a lab's own model, a description that names its test pictures."""
     if isinstance(card, ConceptCard):
         return card.recipe.data.load(card.recipe.measures, data)
@@ -183,7 +183,7 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
     Returns
     -------
     A row each: id, title, learner, data, size, trained, shipped (whether the package comes with
-    labapp); of packages also folder, task and concepts (the accuracy on test rows, null where
+    labapp); of packages also folder, task and concepts (the accuracy on test rows, null if
     nothing of that kind is learned), ois, ois_standardised (in coordinates in which codes of
     different kinds can be compared) and nis. Of a package that is refused, what its card says
     is null, and the reason stands under "problem".
@@ -254,17 +254,10 @@ def show(model: str | Path, root: Path | None = None) -> dict[str, Any]:
 def score(
     model: str | Path, *, data_folder: Path | None = None, root: Path | None = None
 ) -> dict[str, Any]:
-    """Compute the numbers of a card again, from weights and data.
-
-    Returns
-    -------
-    model, computed and card (both with test, validation and scores), agrees: whether every number
-    is the card's within `TOLERANCE`.
-
-    Raises
-    ------
-    ModelError, DatasetError : the package or the official files are missing or refused.
-    """
+    """Compute the numbers of a card again, from weights and data. Raises ModelError, DatasetError:
+    the package or the official files are missing or refused. Returns model, computed and card (both
+    with test, validation and scores), agrees: whether every number is the card's within
+    `TOLERANCE`."""
     from labapp.models.concepts import training  # torch
 
     loaded = load(model, root=root)
@@ -318,7 +311,8 @@ def measure_interventions(
     root: Path | None = None,
 ) -> dict[str, Any]:
     """How the accuracy of the task changes when concepts of the test rows are set to their true
-    values.
+    values. Raises ModelError: no concept of the model can be set; or, with `auc`, no test row is of
+    some class, which then has no curve. DatasetError : as `score`.
 
     Parameters
     ----------
@@ -330,11 +324,6 @@ def measure_interventions(
     model, concepts (names), rows, score ("accuracy" or "auc"), values (what a code is set to, off
     and on), and the curves `fixed`, `subsets` and `wrong` (after 0 to k concepts) and `alone` (of
     each concept): see `intervention.Interventions`.
-
-    Raises
-    ------
-    ModelError : no concept of the model can be set; or, with `auc`, no test row is of some class,
-        which then has no curve. DatasetError : as `score`.
     """
     from labapp.models.concepts import training  # torch
 

@@ -97,7 +97,9 @@ def read(
     """The pictures in the folders of a folder, divided.
 
     A picture is cut to a square about its middle, made grey where `channels` is 1, and brought to
-    `size` pixels by averaging areas. Crop pictures to what matters beforehand.
+    `size` pixels by averaging areas. Crop pictures to what matters beforehand. Raises DatasetError:
+    the folder is missing, has fewer than two classes, a class has too few pictures or persons, or
+    something in it is no picture that can be used; the message names it.
 
     Parameters
     ----------
@@ -105,11 +107,6 @@ def read(
         the order of the alphabet.
     by_prefix : whether a file's name up to its first `_` says whose picture it is; then nobody is
         in two parts.
-
-    Raises
-    ------
-    DatasetError : the folder is missing, has fewer than two classes, a class has too few pictures
-        or persons, or something in it is no picture that can be used; the message names it.
     """
     files_of_class = files_of(folder, names)
     labels, files, hashes, taken = [], [], hashlib.sha256(), []
@@ -263,16 +260,13 @@ def divide_rows(
 
     Each group goes as a whole to the part that lacks most of what is in it, the largest first and
     those of a size by chance. Where every picture is a group of its own, the shares are kept to the
-    picture; else as nearly as the groups allow.
+    picture; else as nearly as the groups allow. Raises DatasetError: a class would be missing from
+    a part.
 
     Parameters
     ----------
     labels : class of each picture, from 0. groups : whose pictures they are. names : of the
         classes. source : where they come from, for the message.
-
-    Raises
-    ------
-    DatasetError : a class would be missing from a part.
     """
     classes = np.asarray(labels, np.int64)
     counts = np.bincount(classes, minlength=len(names))

@@ -28,7 +28,7 @@ from labapp.models.metrics.inputs import Score, check_inputs, check_rows, check_
 TREES = 10
 DEPTHS = range(3, 13)
 DEPTH_SHARE = 1 / 9
-"""Of the training rows; a tenth of all where a tenth is held out for the test."""
+"""Of the training rows; a tenth of all if a tenth is held out for the test."""
 ALPHA = 0.02
 TOLERANCE = 1e-8
 """So that the order of the codes does not show in the weights."""
@@ -151,7 +151,9 @@ def dci(
     """Disentanglement as the score, with completeness and informativeness among the parts.
 
     The same under any order, sign and unit of the codes, but for ties that the trees break by
-    chance; importance that several equal codes share is divided among them by chance too.
+    chance; importance that several equal codes share is divided among them by chance too. Raises
+    MetricError: see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed outside
+    its range; or nothing to predict varies among the training or the test rows.
 
     Parameters
     ----------
@@ -182,18 +184,13 @@ def dci(
             normalised root mean squared error, sqrt(1 - R^2), where lower is better.)
         informativeness : the same as informativeness_test.
         per_code : each code's 1 - entropy of its row of P, base K. 0 for a code without
-            importance; 1 for any other where there is only one factor, for nothing is mixed.
+            importance; 1 for any other if there is only one factor, for nothing is mixed.
         per_factor : each factor's 1 - entropy of its column, base C, with the same two rules.
         importance : P, (C, K).
         r2_train, r2_test : R^2 of each factor (K,); NaN if it does not vary among those rows.
     As published: disentanglement is the weighted mean of `per_factor`, completeness the weighted
     mean of `per_code`, each row of `importance` says what a code was predicted from, and the R^2
     are those of the codes (C,).
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 20 rows; an unknown regressor; a seed
-        outside its range; or nothing to predict varies among the training or the test rows.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

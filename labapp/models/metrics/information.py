@@ -37,7 +37,8 @@ BINS = 20
 
 
 def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width") -> Int64:
-    """The bin of every value, int64 from 0 to bins - 1.
+    """The bin of every value, int64 from 0 to bins - 1. Raises MetricError: fewer than 2 bins, or
+    an unknown method.
 
     Parameters
     ----------
@@ -48,10 +49,6 @@ def discretise(column: Float64, bins: int = BINS, method: Binning = "equal-width
         that is not linear: most rows of z^15 fall into one bin.
         "equal-frequency" gives each bin the same number of rows, as far as equal values, which
         are never parted, allow. The same under every increasing map.
-
-    Raises
-    ------
-    MetricError : fewer than 2 bins, or an unknown method.
     """
     if bins < 2:
         raise _refuse(f"bins is {bins}", "Give at least 2 bins.")
@@ -217,7 +214,8 @@ def mig(
     code truly knows of the factor), and by finite samples: the ground truth of Sinelines scores
     0.984 on 5,000 rows. With equal-width bins it also falls under monotone maps with heavy tails
     (paper 002 holds in Fact 7 that it does not: that is the definition's promise, which this
-    estimate breaks); equal-frequency bins keep the promise.
+    estimate breaks); equal-frequency bins keep the promise. Raises MetricError: see
+    `mutual_information`; a constant factor has no entropy to divide by and is refused.
 
     Parameters
     ----------
@@ -228,7 +226,7 @@ def mig(
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : as in papers 000 and 001, whose released code counts in one two-dimensional
         histogram of 20 x 20 equal widths: every factor is binned, also one with few values. That
-        differs from the default only where a factor has at most `bins` values that are not evenly
+        differs from the default only if a factor has at most `bins` values that are not evenly
         spaced: values that share a bin become one. (The released code's bits cancel out of the
         score; all parts are in nats here too.)
 
@@ -236,11 +234,6 @@ def mig(
     -------
     Score with the parts `per_factor` (each factor's gap over its entropy), `mutual_information`
     (C, K), `code_entropies` and `factor_entropies`, in nats.
-
-    Raises
-    ------
-    MetricError : see `mutual_information`; a constant factor has no entropy to divide
-        by and is refused.
     """
     mutual = mutual_information(
         codes, factors, bins=bins, binning=binning, label_factors=not as_published
@@ -278,7 +271,8 @@ def dcimig(
 
     A factor that no code knows best costs its share of the entropy. Redundant codes, and entangled
     codes beside disentangled ones, cost nothing: only the best code of each factor counts. Mutual
-    information, bins and their faults are those of `mig`; the paper states no bins.
+    information, bins and their faults are those of `mig`; the paper states no bins. Raises
+    MetricError: see `mutual_information`.
 
     Parameters
     ----------
@@ -302,10 +296,6 @@ def dcimig(
         best_code : number of the code that each factor is credited with, (K,), of equals the first;
             NaN for a factor that no code knows best.
         mutual_information (C, K), code_entropies, factor_entropies : nats.
-
-    Raises
-    ------
-    MetricError : see `mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     credit = assign_credit(mutual.matrix, mutual.factor_entropies)
@@ -379,7 +369,8 @@ def modularity(
     does so too, and a code of noise, whose shares are all alike, comes near it. Unused codes
     therefore lower the score. Copies of a code count as often as they occur.
 
-    Mutual information, bins and their faults are those of `mig`.
+    Mutual information, bins and their faults are those of `mig`. Raises MetricError: see
+    `mutual_information`.
 
     Parameters
     ----------
@@ -396,10 +387,6 @@ def modularity(
     -------
     Score with the parts `per_code` (C,), whose plain mean is the score; `mutual_information`
     (C, K), `code_entropies` and `factor_entropies`, in nats.
-
-    Raises
-    ------
-    MetricError : see `mutual_information`.
     """
     mutual = mutual_information(codes, factors, bins=bins, binning=binning)
     per_code = modularities(mutual.matrix)

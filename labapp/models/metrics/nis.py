@@ -54,7 +54,7 @@ def nis(
     seed: int = 0,
     as_published: bool = False,
 ) -> Score:
-    """The niche impurity score, lower is better: 0.5125 where nothing outside a concept's niche
+    """The niche impurity score, lower is better: 0.5125 if nothing outside a concept's niche
     tells of it and each concept has a perfect code (1/2, and 0.0125 because at beta = 1 nothing is
     masked), 1 where codes that do not correlate with a concept suffice to predict it. A network
     that is wrong without the niche scores less, also below 1/2.
@@ -67,7 +67,10 @@ def nis(
     code, mask the niche itself, and so does this. A masked code is 0 for every row.
 
     The network takes codes as they are: unit and origin of a code count, also because 0 may be far
-    from anything it has seen.
+    from anything it has seen. Raises MetricError: see `inputs.check_vectors` and
+    `concepts.concepts`; training rows of other codes or concepts, or with classes that are not on
+    both sides; as published, a concept with more than two classes; no hidden unit; or a seed
+    outside its range.
 
     Parameters
     ----------
@@ -97,12 +100,6 @@ def nis(
             test rows.
         per_factor : (K,), its integral over beta by the trapezoid rule; the score is their mean.
         epochs : how many the network was trained; it stops at 1,000 at the latest.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; training rows of other codes
-        or concepts, or with classes that are not on both sides; as published, a concept with
-        more than two classes; no hidden unit; or a seed outside its range.
     """
     c, f, learnt = join_vectors(codes, factors, train)
     rng = generator(seed)

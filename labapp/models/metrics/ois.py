@@ -447,7 +447,9 @@ def alignment_accuracy(
 
     Codes may share a concept's best code, and it counts nothing against a code that it tells other
     concepts too: pure and impure codes score alike. What an accuracy is worth depends on how often
-    the most frequent class occurs: see `chance`.
+    the most frequent class occurs: see `chance`. Raises MetricError: see `inputs.check_vectors` and
+    `concepts.concepts`; no hidden unit or epoch, unknown coordinates, a seed outside its range, or
+    a code beyond 1e15 in size.
 
     Parameters
     ----------
@@ -467,11 +469,6 @@ def alignment_accuracy(
         per_factor : (K,), the greatest of each column; the score is their mean.
         best_code : (K,), the code that has it, counted from 0; the first of equal ones.
         chance : (K,), the share of each concept's most frequent class among the test rows.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; no hidden unit or epoch,
-        unknown coordinates, a seed outside its range, or a code beyond 1e15 in size.
     """
     c, f = check_vectors(codes, factors)
     targets = concepts(f)
@@ -537,13 +534,15 @@ def ois(
     A code that is honestly unsure of its concept for some inputs tells which inputs these are, and
     that counts as impurity. Where a concept cannot be seen in some inputs, look at `deviation`.
 
-    Scores can be compared only
-    between equal numbers of rows, and a code's unit and origin count: with a few hundred rows, or
-    codes far from the size of 1, helpers have not learnt what there is to learn; below about 200
-    rows they may not even tell a concept from itself. Chance keeps pure codes above 0: with 5
-    concepts and 3,000 rows at 0.02 to 0.03, as published 0.05; more with fewer rows. An area under
-    the ROC curve below 0.5 is kept, so that a score can exceed 1. The order and the sign of codes
-    change the score within chance: they change which helper begins with which weights.
+    Scores can be compared only between equal numbers of rows, and a code's unit and origin count:
+    with a few hundred rows, or codes far from the size of 1, helpers have not learnt what there is
+    to learn; below about 200 rows they may not even tell a concept from itself. Chance keeps pure
+    codes above 0: with 5 concepts and 3,000 rows at 0.02 to 0.03, as published 0.05; more with
+    fewer rows. An area under the ROC curve below 0.5 is kept, so that a score can exceed 1. The
+    order and the sign of codes change the score within chance: they change which helper begins with
+    which weights. Raises MetricError: see `inputs.check_vectors` and `concepts.concepts`; fewer
+    codes than concepts, or more with align=False; no hidden unit or epoch; unknown coordinates; a
+    seed outside its range; or a code beyond 1e15 in size.
 
     Parameters
     ----------
@@ -553,7 +552,7 @@ def ois(
         is the mean of those of each class against the others. See `concepts.concepts`.
     align : False: code j stands for concept j, and there are as many. True: codes learnt without
         concepts are aligned first, see `alignment`; codes that stand for none do not enter the
-        score. None: aligned where there are more codes than concepts; where there are as many and
+        score. None: aligned if there are more codes than concepts; if there are as many and
         alignment would lower the score by more than chance, a note says so.
     hidden : units of the helpers' hidden layer.
     epochs : how often helpers see the rows that they learn from: 25 in the paper (A.3).
@@ -582,13 +581,6 @@ def ois(
         per_code : (C,), likewise of the code's row; NaN for a code that stands for no concept.
     The score is the root of the mean square of `per_factor`. With one concept, it is twice what
     the area misses to 1.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_vectors` and `concepts.concepts`; fewer codes than concepts,
-        or more with align=False; no hidden unit or epoch; unknown
-        coordinates; a seed outside its range; or a code beyond 1e15
-        in size.
     """
     c, f = check_vectors(codes, factors)
     c = in_coordinates(c, coordinates)

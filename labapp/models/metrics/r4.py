@@ -54,9 +54,10 @@ def r4(
     released code gives the accuracy of a guess.
 
     The same under any order, sign and unit of the codes, but for ties that the trees break by
-    chance. Other monotone maps move R^2 of the code, whose spread they change. It takes
-    2 C K `splits` fits, minutes for some thousand rows; they run on all processors, which changes
-    no number.
+    chance. Other monotone maps move R^2 of the code, whose spread they change. It takes 2 C K
+    `splits` fits, minutes for some thousand rows; they run on all processors, which changes no
+    number. Raises MetricError: see `inputs.check_inputs`; fewer than 8 rows; a number or a seed
+    outside its range.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def r4(
     progress : told what share of the work is done, above 0 to 1.
     seed : of the divisions, which are the same for all pairs, and of the trees, 0 to 2^32 - 1.
     as_published : as the released code behind papers 000 and 001, whose r is the *accuracy* of a
-        gradient boosting classifier where the target has at most 10 values and all are whole
+        gradient boosting classifier if the target has at most 10 values and all are whole
         numbers: a code that knows nothing of such a factor still has the share of its commonest
         value. A target that takes one value only among the training or the test rows counts as
         predicted, r = 1; so a constant code is perfectly predicted.
@@ -75,14 +76,9 @@ def r4(
     Returns
     -------
     Score with the parts `per_factor` (K,) and the matrices (C, K) `r4`, of the roots,
-    `code_to_factor` and `factor_to_code`, of r; negative where a guess at the mean would be better.
+    `code_to_factor` and `factor_to_code`, of r; negative if a guess at the mean would be better.
     By default, divisions among whose test rows the target does not vary are left out; with none
     left, r is 0.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs`; fewer than 8 rows; a number or a seed outside its
-        range.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)

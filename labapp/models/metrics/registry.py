@@ -29,8 +29,8 @@ class Metric:
     title : what it stands for, in words.
     better : whether a higher or a lower score says that the representation is better.
     source : where it was defined.
-    where : its function, as `module:function`; by default of its own name, in the module of that
-        name in `labapp.models.metrics`.
+    where : its function, as `module:function`; or the module in `labapp.models.metrics` that has
+        one of its own name, by default that of its own name.
     vectors : whether codes may have shape (n, k, d).
     concepts : whether factors must be classes, each of some rows, and not measurements.
     progress : whether it may take minutes and its function takes `progress`, to tell how far it is.
@@ -60,7 +60,9 @@ class Metric:
         MetricError for what it cannot score. Its further keyword arguments with defaults are what
         `--set` can change; with `progress` it has an argument of that name, see `metrics.r4`.
         """
-        function: Function = load(self.where or f"labapp.models.metrics.{self.name}:{self.name}")
+        own = self.name.replace("-", "_")
+        shipped = f"labapp.models.metrics.{self.where or own}:{own}"
+        function: Function = load(self.where if ":" in self.where else shipped)
         return function
 
 
@@ -71,15 +73,10 @@ _ALL = (
         "Pairwise mutual information",
         "higher",
         "Ross et al. (2021), Figure 2",
-        where="labapp.models.metrics.information:mi",
+        where="information",
     ),
     Metric(
-        "mig",
-        "MIG",
-        "Mutual information gap",
-        "higher",
-        "Chen et al. (2018)",
-        where="labapp.models.metrics.information:mig",
+        "mig", "MIG", "Mutual information gap", "higher", "Chen et al. (2018)", where="information"
     ),
     Metric("sap", "SAP", "Separated attribute predictability", "higher", "Kumar et al. (2018)"),
     Metric(
@@ -95,7 +92,7 @@ _ALL = (
         "Whether codes tell of one factor each",
         "higher",
         "Ridgeway and Mozer (2018)",
-        where="labapp.models.metrics.information:modularity",
+        where="information",
     ),
     Metric(
         "explicitness",
@@ -103,7 +100,7 @@ _ALL = (
         "Whether factors can be read off all codes",
         "higher",
         "Ridgeway and Mozer (2018)",
-        where="labapp.models.metrics.sap:explicitness",
+        where="sap",
     ),
     Metric(
         "betavae",
@@ -111,7 +108,7 @@ _ALL = (
         "Whether a fixed factor shows in differences of codes",
         "higher",
         "Higgins et al. (2017)",
-        where="labapp.models.metrics.sampling:betavae",
+        where="sampling",
     ),
     Metric(
         "factorvae",
@@ -119,7 +116,7 @@ _ALL = (
         "Whether a fixed factor shows in the steadiest code",
         "higher",
         "Kim and Mnih (2018)",
-        where="labapp.models.metrics.sampling:factorvae",
+        where="sampling",
     ),
     Metric(
         "r4",
@@ -135,7 +132,7 @@ _ALL = (
         "Gaps of mutual information, code by code",
         "higher",
         "Sepliarskaia et al. (2019), 4.1",
-        where="labapp.models.metrics.information:dcimig",
+        where="information",
     ),
     Metric(
         "ois",
@@ -169,7 +166,7 @@ _ALL = (
         "Whether concepts can be read off all codes, by a network",
         "higher",
         "Espinosa Zarlenga et al. (2023), A.11",
-        where="labapp.models.metrics.probes:concept_probe",
+        where="probes",
         vectors=True,
         concepts=True,
         progress=True,
@@ -181,7 +178,7 @@ _ALL = (
         "Whether a task's label can be read off all codes, by a network",
         "higher",
         "Espinosa Zarlenga et al. (2023), A.9",
-        where="labapp.models.metrics.probes:task_probe",
+        where="probes",
         vectors=True,
         progress=True,
         train=True,
@@ -193,7 +190,7 @@ _ALL = (
         "How far codes suffice for a network's task",
         "higher",
         "Yeh et al. (2020), Definition 3.1",
-        where="labapp.models.metrics.probes:completeness",
+        where="probes",
         vectors=True,
         progress=True,
         train=True,
@@ -205,7 +202,7 @@ _ALL = (
         "How well the best single code tells each concept",
         "higher",
         "Yeh et al. (2020)",
-        where="labapp.models.metrics.ois:alignment_accuracy",
+        where="ois",
         vectors=True,
         concepts=True,
     ),
@@ -215,7 +212,7 @@ _ALL = (
         "Concepts-task leakage",
         "lower",
         "Parisini et al. (2025)",
-        where="labapp.models.metrics.leakage:ctl",
+        where="leakage",
         concepts=True,
         labels=True,
     ),
@@ -225,7 +222,7 @@ _ALL = (
         "Interconcept leakage",
         "lower",
         "Parisini et al. (2025)",
-        where="labapp.models.metrics.leakage:icl",
+        where="leakage",
         concepts=True,
         caution="By nearest neighbours it falls with the number of rows, and continuous codes "
         "score lower than the same codes cut into classes: compare equal kinds of codes at equal "

@@ -55,7 +55,8 @@ def sap(
     Where a factor is classified, a code that knows nothing still guesses right by chance: the
     highest score is near 1 - 1 / classes, 0.5 for two classes of equal size. The classifier sees
     codes as they are, with penalties that hold down the weight of small ones and the intercept, so
-    that unit and origin of a code matter there, and only its sign does not.
+    that unit and origin of a code matter there, and only its sign does not. Raises MetricError: see
+    `inputs.check_inputs` and `splitting.halves`.
 
     Parameters
     ----------
@@ -75,10 +76,6 @@ def sap(
         per_factor : each factor's gap, (K,).
         predictability : accuracy, or squared correlation, of each code and factor, (C, K).
         chance : what a code that knows nothing scores, (K,): 0 for a squared correlation.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs` and `splitting.halves`.
     """
     c, f = check_inputs(codes, factors)
     check_rows(len(c), LEAST_ROWS)
@@ -157,11 +154,12 @@ def explicitness(
     2 area - 1.
 
     All this is as in the released code of Locatello et al. (2019), which is how the metric is
-    commonly computed, but for two choices of ours, which tables of rows ask for: the halves, in
+    commonly computed, except for two choices of ours, which tables of rows ask for: the halves, in
     random order, and that a factor with more than 20 distinct values is cut into 20 equal widths.
 
     It says nothing of disentanglement: any mixture of the factors that a linear map undoes scores
-    the same. Neither order, sign, unit nor origin of the codes matters.
+    the same. Neither order, sign, unit nor origin of the codes matters. Raises MetricError: see
+    `inputs.check_inputs` and `splitting.halves`; no factor varies in the scored half.
 
     Parameters
     ----------
@@ -182,11 +180,6 @@ def explicitness(
             scored half; such factors are left out of the score.
         per_factor_train : the same on the half learnt from.
         train : mean of `per_factor_train`, NaN left out; NaN if no factor varies there.
-
-    Raises
-    ------
-    MetricError : see `inputs.check_inputs` and `splitting.halves`; no factor varies in the scored
-        half.
     """
     c, f = check_inputs(codes, factors)
     train, test = halves(len(c), seed)

@@ -75,7 +75,7 @@ class Layer:
         return self.weight * (scale[:, None] if self.dense else scale[None, :, None, None])
 
     def channels_last(self) -> Layer:
-        """The layer with its output in the order (height, width, channels), where it unfolds."""
+        """The layer with its output in the order (height, width, channels), if it unfolds."""
         if self.unfold is None:
             return self
         order = np.arange(len(self.weight)).reshape(self.unfold).transpose(1, 2, 0).ravel()
@@ -180,17 +180,13 @@ def build(
     """The decoder of `architecture` with these weights, as a function of float32 z.
 
     None for a network that does not say which layers it is made of, or whose layers cannot be
-    folded: torch computes it as it was trained.
+    folded: torch computes it as it was trained. Raises ModelError: the weights' names or shapes are
+    not the architecture's, or what comes out is not finite or not of the architecture's shape.
 
     Parameters
     ----------
     width : of z.
     threads : CPU threads of a decode; 1 is right for the slider path.
-
-    Raises
-    ------
-    ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
-        finite or not of the architecture's shape.
     """
     source = architecture.source
     if not isinstance(source, TrainedNetwork) or source.parts is None:

@@ -40,13 +40,8 @@ def onnxruntime_version() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """The computation of a decoder: z (n, width), float32 -> x (n, *shape), float32.
-
-    Attributes
-    ----------
-    how : its arithmetic, in words.
-    engine : the package that computes it.
-    """
+    """The computation of a decoder: z (n, width), float32 -> x (n, *shape), float32. how: its
+    arithmetic, in words; engine: the package that computes it."""
 
     compute: Callable[[Float32], Float32]
     how: str
@@ -65,7 +60,7 @@ class LoadedDecoder:
     id : `<dataset>/<name>`.
     space : the dials.
     card : the model card.
-    latents : held-out dial states (posterior means, or draws of the prior where the card says
+    latents : held-out dial states (posterior means, or draws of the prior if the card says
         so), float32, shape (m, dimensions). Not rounded to the dials' step.
     percentiles : percentile -> values, float32, shape (dimensions,); see `PERCENTILES`.
     device : "cpu", "cuda" or "mps".

@@ -65,16 +65,13 @@ def effects(decoder: LoadedDecoder, distance: str | None = None) -> tuple[DialEf
     """The effect of each dial, in the order of the dials.
 
     A slider is turned from percentile `LOW` to `HIGH` of the held-out split; of a choice every pair
-    of values is compared, and the mean is over the pairs.
+    of values is compared, and the mean is over the pairs. Raises ValueError: there is no such
+    distance.
 
     Parameters
     ----------
     distance : its name, see `labapp.models.representations.distance`; by default that of the
         model's card.
-
-    Raises
-    ------
-    ValueError : there is no such distance.
     """
     if distance is None and (task := in_tasks(decoder.card).task) is not None:
         distance = task.distance

@@ -88,7 +88,7 @@ def measure(
     *,
     published: PublishedScores,
 ) -> QualityMeasures:
-    """Errors, and disentanglement or the agreement of codes with digits where they apply.
+    """Errors, and disentanglement or the agreement of codes with digits if they apply.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _disentanglement(codes: Float32, data: Split, published: PublishedScores) ->
 
 
 def choose_rows(held: Rows) -> Int64:
-    """Numbers of `INSTANCES` rows, drawn by `ROWS_SEED`, or of all where there are no more."""
+    """Numbers of `INSTANCES` rows, drawn by `ROWS_SEED`, or of all if there are no more."""
     if len(held) <= INSTANCES:
         return np.arange(len(held))
     return divide(len(held), INSTANCES, ROWS_SEED)[1]
@@ -193,12 +193,8 @@ def code_agreement(
     space: LatentSpace, decode: Callable[[Float32], Float32], latents: Float32, data: Split
 ) -> CodeAgreement:
     """The agreement of the first, discrete dimension of `latents` with the digits it draws.
-
-    Parameters
-    ----------
-    latents : draws of the prior, float32, shape (n, dimensions).
-    data : MNIST, whose one factor is the digit.
-    """
+    latents: draws of the prior, float32, shape (n, dimensions); data: MNIST, whose one factor is
+    the digit."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.svm import SVC
 
@@ -249,20 +245,17 @@ def evaluate(
     root: Path | None = None,
     data_folder: Path | None = None,
 ) -> dict[str, Any]:
-    """The card's numbers computed again from the recipe's data, beside the card's.
+    """The card's numbers computed again from the recipe's data, beside the card's. Raises
+    ModelError: the package is refused, or states no data to evaluate on; DatasetError: the files of
+    its data are not in `data_folder`, or others than it learned from.
 
     Returns
     -------
     model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
-    with mean and sampled error (None if there is no posterior) and, where they apply, nll,
+    with mean and sampled error (None if there is no posterior) and, if they apply, nll,
     disentanglement and code_agreement as cards give them; published; "effects" of the dials
     (see `effects.DialEffect`; on no card); "agrees": whether computed and card differ by no more
     than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
-
-    Raises
-    ------
-    ModelError : the package is refused, or states no data to evaluate on.
-    DatasetError : the files of its data are not in `data_folder`, or others than it learned from.
     """
     decoder = package.load_package(model, device, root=root)
     card = decoder.card
@@ -303,7 +296,7 @@ def load_held_out(card: ModelCard, folder: Path | None) -> Split:
 
 
 def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
-    """Refuse other files than those that the model learned from, where its card says which."""
+    """Refuse other files than those that the model learned from, if its card says which."""
     stated = card.data_sha256 or {}
     if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
         raise DatasetError(
@@ -358,7 +351,7 @@ def load_labelled_encodings(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The result as lines to read: a number a line, as computed, on the card and published."""
+    """The result as lines to read: one number per line, as computed, on the card and published."""
     computed, stated = _flatten_numbers(result["computed"]), _flatten_numbers(result["card"])
     published = {"error": result["published"]}
     for row in (computed, stated):
@@ -384,7 +377,7 @@ def table(result: dict[str, Any]) -> list[str]:
 
 
 def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """What each dial changes, a line a dial."""
+    """What each dial changes, one line per dial."""
     unit = "d(x, x')" if rows[0]["distance"] is not None else "sum of absolute differences"
     width = max(len(result["name"]) for result in rows)
     title = (

@@ -4,7 +4,7 @@
     decoder.safetensors   the weights; none for a closed form
     decoder.onnx          in their place the whole graph, of an imported model
     latents.npz           `latents`: encodings of the held-out split, row for row; `percentiles`;
-                          `spread`: standard deviations of the posteriors, where there are any
+                          `spread`: standard deviations of the posteriors, if there are any
 
 torch is imported with the first trained decoder, not before: importing this module, listing
 packages and loading a closed form do without it.
@@ -198,14 +198,15 @@ def _file_sha256(path: Path, written: tuple[int, ...]) -> str:
 
 
 def default_device() -> str:
-    """What decodes where nobody says otherwise: "cpu", "cuda" or "mps"."""
+    """What decodes if nobody says otherwise: "cpu", "cuda" or "mps"."""
     return os.environ.get("LABAPP_DEVICE") or "cpu"
 
 
 def load_package(
     path_or_id: str | Path, device: str | None = None, threads: int = 1, *, root: Path | None = None
 ) -> LoadedDecoder:
-    """A decoder, checked and ready.
+    """A decoder, checked and ready. Raises ModelError: missing, foreign, damaged, pickled,
+    mislabelled: the message says which.
 
     Parameters
     ----------
@@ -214,10 +215,6 @@ def load_package(
         computed on the CPU whatever is asked.
     threads : CPU threads of a decode; 1 is right for the slider path.
     root : where ids are looked up; see `find`.
-
-    Raises
-    ------
-    ModelError : missing, foreign, damaged, pickled, mislabelled: the message says which.
     """
     device = device or default_device()
     folder = find(path_or_id, root)

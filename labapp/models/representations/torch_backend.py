@@ -1,4 +1,4 @@
-"""Trained decoders in torch: on a GPU, and on the CPU where `cpu_backend` does not know the layers.
+"""Trained decoders in torch: on a GPU, and on the CPU if `cpu_backend` does not know the layers.
 
 Loaded packages import torch through this module alone. For decoding one z, a second thread costs
 more than it gains: with two OpenMP threads on a busy machine the slowest decodes took 30 to 200 ms
@@ -95,16 +95,13 @@ def build(
     device: torch.device,
     threads: int,
 ) -> Forward:
-    """The decoder of `architecture` with these weights, as a fast function of float32 z.
+    """The decoder of `architecture` with these weights, as a fast function of float32 z. Raises
+    ModelError: the weights' names or shapes are not the architecture's, or what comes out is not
+    finite or not of the architecture's shape.
 
     Parameters
     ----------
     threads : CPU threads of torch, for the whole process.
-
-    Raises
-    ------
-    ModelError : the weights' names or shapes are not the architecture's, or what comes out is not
-        finite or not of the architecture's shape.
     """
     torch.set_num_threads(threads)
     network = _network(architecture, width, weights)
@@ -164,7 +161,7 @@ def _as_trained(network: nn.Module, device: torch.device) -> Forward:
 
 
 def _tensor(values: NDArray[np.floating]) -> Tensor:
-    """The array's memory as torch takes it, float32; copied only where it is not so."""
+    """The array's memory as torch takes it, float32; copied only if it is not so."""
     return torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
 
 

@@ -33,16 +33,9 @@ def load_any(reference: str) -> StimulusSet:
 
 
 def import_set(folder: Path, *, into: Path | None = None) -> tuple[Path, CheckResult]:
-    """Check a set and copy what it names into `into`/<id>, by default the user's own folder.
-
-    Returns
-    -------
-    The new folder, and what was found, with warnings.
-
-    Raises
-    ------
-    StimuliError : something is wrong with the set, or there is one of that id.
-    """
+    """Check a set and copy what it names into `into`/<id>, by default the user's own folder. Raises
+    StimuliError: something is wrong with the set, or there is one of that id. Returns the new
+    folder, and what was found, with warnings."""
     result = read_checked(folder)
     assert result.manifest is not None
     root = library.own_folder() if into is None else into

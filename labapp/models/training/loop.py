@@ -90,6 +90,7 @@ def run_steps(
     checkpoint_s: float = math.inf,
 ) -> None:
     """Take a run from its checkpoint, or from its beginning if there is none, to its last step.
+    Raises ModelError: the checkpoint does not fit, the loss is no longer finite, the disk refuses.
 
     Parameters
     ----------
@@ -99,10 +100,6 @@ def run_steps(
     progress : called about five times a second and at the end of each part. An exception that it
         raises ends the run, which can be resumed.
     checkpoint_s : seconds between two checkpoints; there is also one at the end of each part.
-
-    Raises
-    ------
-    ModelError : the checkpoint does not fit, the loss is no longer finite, the disk refuses.
     """
     restore(state, run, provenance)
     began, first, before = time.perf_counter(), run.iteration, run.seconds

@@ -110,11 +110,8 @@ class PacketQueue:
 class PortAudioInput:
     """An open PortAudio stream of 16-bit sound, at the device's own rate unless another is given.
 
-    changed: is set when sound came or the stream ended.
-
-    Raises
-    ------
-    AudioError : the device cannot be opened at its own rate.
+    changed: is set when sound came or the stream ended. Raises AudioError: the device cannot be
+    opened at its own rate.
     """
 
     def __init__(self, device: Device, rate: int | None = None) -> None:
@@ -219,11 +216,8 @@ class WavWriter:
     """Appends sound to a new file; keeps it in memory while the disk refuses it.
 
     frames counts everything accepted, on disk or waiting, in order; on_disk what is in the file.
-
-    Raises
-    ------
-    FileExistsError : the file exists; sound is never overwritten.
-    OSError : the file cannot be made.
+    Raises FileExistsError: the file exists; sound is never overwritten. OSError: the file cannot be
+    made.
     """
 
     def __init__(self, path: Path, rate: int, max_waiting_s: float = 120.0) -> None:
@@ -270,8 +264,8 @@ class WavWriter:
             self._waiting.append(frames)
 
     def flush(self) -> None:
-        """Write what waits, in order; what was written stays so if the rest is refused. Raises
-        OSError: the disk refuses (full, gone); nothing is lost, call again later."""
+        """Write waiting data in order; data already written stay written if the rest is refused.
+        Raises OSError: the disk refuses (full, gone); nothing is lost, call again later."""
         while self._waiting:
             head = self._waiting[0]
             if isinstance(head, int):

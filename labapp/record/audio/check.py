@@ -26,11 +26,8 @@ TONE_DBFS = -20.0
 class MicrophoneProbe:
     """Listens to a microphone for a meter; keeps nothing but the last `keep_s` seconds in memory.
 
-    Call `close` at the end (or use `contextlib.closing`).
-
-    Raises
-    ------
-    AudioError : the microphone cannot be opened.
+    Call `close` at the end (or use `contextlib.closing`). Raises AudioError: the microphone cannot
+    be opened.
     """
 
     def __init__(

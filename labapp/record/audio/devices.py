@@ -110,12 +110,8 @@ def list_devices(*, refresh: bool = True) -> list[Device]:
 
 
 class MicrophoneFinder:
-    """Looks for a microphone in a thread of its own until it is closed.
-
-    Parameters
-    ----------
-    other_than : device that is gone: its recorder looks for it itself.
-    """
+    """Looks for a microphone in a thread of its own until it is closed. other_than: device that is
+    gone: its recorder looks for it itself."""
 
     def __init__(self, other_than: Device | None = None) -> None:
         self._other_than = other_than

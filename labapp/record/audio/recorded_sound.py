@@ -222,13 +222,8 @@ _SAME_RATE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class SoundSpan:
-    """A sound file on the session's clock.
-
-    Attributes
-    ----------
-    t0_ns, t1_ns : session time of its first frame, and of the end of its last.
-    file : its name in the session's folder.
-    """
+    """A sound file on the session's clock. t0_ns, t1_ns: session time of its first frame, and of
+    the end of its last; file: its name in the session's folder."""
 
     t0_ns: int
     t1_ns: int

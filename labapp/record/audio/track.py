@@ -334,13 +334,8 @@ class PlacedPacket:
 
 
 class PacketTimeline:
-    """One stream from its start to its end.
-
-    Parameters
-    ----------
-    rate : frames per second.
-    channels : channels interleaved in the packets.
-    """
+    """One stream from its start to its end. rate: frames per second; channels: channels interleaved
+    in the packets."""
 
     def __init__(self, rate: int, channels: int = 1) -> None:
         self._rate = rate
@@ -373,7 +368,8 @@ class PacketTimeline:
         return [self._place(packet, overflow=packet.overflow)]
 
     def flush(self) -> list[PlacedPacket]:
-        """Release what is held, deciding on what is known; call at the end of the stream."""
+        """Release what is held back, based on what is known so far; call this at the end of the
+        stream."""
         return self._release() if self._held else []
 
     def expected_ns(self) -> int | None:

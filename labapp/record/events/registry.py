@@ -506,11 +506,6 @@ def moving_kinds() -> tuple[str, ...]:
     return tuple(name for name, cls in registered_kinds().items() if cls.moved_dial is not moves)
 
 
-def is_durable(name: str) -> bool:
-    """Whether the kind is committed at once."""
-    return _KINDS[name].durable
-
-
 def payload_of(event: Event) -> Payload:
     """The payload of a stored event, migrated to the current version of its kind.
 

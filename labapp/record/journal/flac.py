@@ -59,17 +59,13 @@ def cannot_be_flac(rate: int) -> str:
 
 
 def write_flac(pieces: Iterable[NDArray[np.int16]], rate: int, target: IO[bytes]) -> None:
-    """Write mono sound of 16 bits.
+    """Write mono sound of 16 bits. Raises OSError: it cannot be written.
 
     Parameters
     ----------
     pieces : the sound, (n,) int16 each.
     rate : frames a second, which `cannot_be_flac` has no objection to.
     target : a stream that can be written at any place, such as a new file.
-
-    Raises
-    ------
-    OSError : it cannot be written.
     """
     import soundfile
 
@@ -87,12 +83,7 @@ def write_flac(pieces: Iterable[NDArray[np.int16]], rate: int, target: IO[bytes]
 @dataclass(frozen=True)
 class FlacTree:
     """The files of a session in a bundle with FLAC sound, under the names that the journal has.
-
-    Attributes
-    ----------
-    tree : the files as they are.
-    folder : of the sound files, with a slash at its end.
-    """
+    tree: the files as they are; folder: of the sound files, with a slash at its end."""
 
     tree: Tree
     folder: str

@@ -135,7 +135,7 @@ class Metadata:
     creators : in the order in which they are to be cited; at least one.
     title, description : empty for what follows from the study.
     keywords : for search engines.
-    doi : of the dataset, where it is known already; without an address before it.
+    doi : of the dataset, if it is known already; without an address before it.
     """
 
     license: str
@@ -194,13 +194,8 @@ class Metadata:
 
 
 class Deposit(Exporter):
-    """The folder of a deposit. `contents` is what is in it, once it was written.
-
-    Parameters
-    ----------
-    metadata : what people say of it.
-    bundle : whether the de-identified BIDS dataset is in it, too.
-    """
+    """The folder of a deposit. `contents` is what is in it, once it was written. metadata: what
+    people say of it; bundle: whether the de-identified BIDS dataset is in it, too."""
 
     name = "deposit"
     sounds = (WAV, FLAC)
@@ -393,7 +388,8 @@ def deposit(
     private: Path | None = None,
     progress: Progress | None = None,
 ) -> DepositReport:
-    """Write the folder of a deposit, which is always de-identified.
+    """Write the folder of a deposit, which is always de-identified. Raises LabappError: as
+    `export`; BundleError for pilots.
 
     Parameters
     ----------
@@ -403,10 +399,6 @@ def deposit(
     bundle : put the de-identified BIDS dataset into the folder, too.
     audio : the sound of those who agreed that it is passed on, in that dataset, as FLAC.
     private : as of `labapp.session.bids.export.export`.
-
-    Raises
-    ------
-    LabappError : as `export`; BundleError for pilots.
     """
     how = Deposit(metadata, bundle=bundle or audio)
     path = export(

@@ -16,14 +16,16 @@ import struct
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal
 
 from labapp.analysis.task_records import Parts, walk
-from labapp.base.errors import AnnotationError, BundleError, RecordError, SessionError
+from labapp.base import leftovers
+from labapp.base.errors import AnnotationError, BundleError, LabappError, RecordError, SessionError
 from labapp.base.parallel.processes import gc_paused
 from labapp.base.reading import files
 from labapp.coding.annotations.redacting import Ranges, silent_frames
@@ -34,7 +36,7 @@ from labapp.models.explanations import package as classifier_card
 from labapp.models.representations import card
 from labapp.record.audio.capture import FRAME_BYTES, HEADER_BYTES, wav_header
 from labapp.record.audio.recorded_sound import fits, method
-from labapp.record.events.lifecycle import EnvironmentRecorded
+from labapp.record.events.lifecycle import EnvironmentRecorded, PartLeftOut, PartStarted
 from labapp.record.journal.layout import (
     ANNOTATIONS,
     AUDIO,
@@ -52,6 +54,7 @@ from labapp.record.journal.layout import (
     FolderTree,
     Tree,
     ZipTree,
+    study_files_of,
 )
 from labapp.record.journal.opening import (
     bundle_tree,
@@ -62,7 +65,6 @@ from labapp.record.journal.opening import (
 )
 from labapp.record.journal.read import Pairs, check_database, check_journal, check_rows
 from labapp.record.journal.record import AudioFile, Record
-from labapp.session.bids.branches import check_branches
 from labapp.session.bids.contents import (
     ABSENT,
     check_stimuli,
@@ -74,8 +76,11 @@ from labapp.session.bids.contents import (
 from labapp.session.bids.derived import check_rebuild, not_compared
 from labapp.session.bids.folder import ZIP_MODE, hash_stream, read_manifest, write_zip
 from labapp.session.bids.tasks import tasks_of
-from labapp.study.loading import files_digest
+from labapp.session.runner import machine_of
+from labapp.study import loading
+from labapp.study.loading import LoadedStudy, files_digest
 from labapp.study.plugins.bids import TaskFiles
+from labapp.study.when import describe, holds
 
 LIMITS = {
     "session": (
@@ -814,3 +819,40 @@ def check_folder(record: Record) -> tuple[list[str], list[str]]:
         elif not name.startswith((f"{STUDY}/", f"{STIMULI}/")):
             problems.append(f"{name}: not part of the session")
     return problems, notes
+
+
+def check_branches(record: Record) -> list[str]:
+    """The first part that was shown or left out against its condition (`only_if`), in words.
+    Nothing is said of a session without conditions, of a study that cannot be read, and of a
+    de-identified copy, which lacks answers."""
+    if record.redacted or not any(row.get("only_if") for row in record.planned.plan):
+        return []
+    with suppress(LabappError):
+        machine = machine_of(_load_study(record), record.planned, {})
+        state = machine.initial()
+        for event, payload in record.payloads():
+            if isinstance(payload, PartStarted | PartLeftOut):
+                condition = machine.parts[payload.index].only_if
+                if holds(condition, state.answers) != isinstance(payload, PartStarted):
+                    what = f"event {event.seq} ({payload.kind}) of {event.part_id}"
+                    return [
+                        f"{what} contradicts the plan, which has it only if {describe(condition)}"
+                    ]
+            state = machine.apply(state, event, payload)
+    return []
+
+
+def _load_study(record: Record) -> LoadedStudy:
+    """The study as the session had it. Raises LabappError."""
+    below = record.tree.below(STUDY)
+    with TemporaryDirectory(
+        prefix=leftovers.prefix("verify"), ignore_cleanup_errors=True
+    ) as folder:
+        for name in below.names():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(below.read(name))
+        studies = study_files_of(below.names())
+        if len(studies) != 1:
+            raise RecordError("The session has no copy of its study file.")
+        return loading.load(Path(folder) / studies[0], record.planned.language, recorded=True)

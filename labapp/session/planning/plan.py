@@ -211,7 +211,7 @@ class Plan:
 
     @property
     def open_participants(self) -> int:
-        """Of each strategy, for whom the target was out of reach."""
+        """The participants of each strategy who could not reach the target."""
         return len(self.open.strategies) // len(self.shares)
 
 
@@ -245,7 +245,8 @@ def plan(
     sessions_folder: Path | None = None,
     progress: Progress = lambda share, what: None,
 ) -> Plan:
-    """Simulate the study's participants and say what follows.
+    """Simulate the study's participants and say what follows. Raises UsageError: where there is
+    nothing to plan, and as `gate`, `load_package`, `analysis.load` and `workers` do.
 
     Parameters
     ----------
@@ -254,11 +255,6 @@ def plan(
     calibration : sessions and bundles of calibrations, from which epsilon and T are then taken.
     number, dask : see `simulation.workers`.
     sessions_folder : data root for the sessions of the study as it is; None keeps none.
-
-    Raises
-    ------
-    UsageError : where there is nothing to plan, and as `gate`, `load_package`,
-        `analysis.load` and `workers` do.
     """
     loaded = gate(study)
     check_plannable(loaded)

@@ -79,16 +79,13 @@ class Preregistration:
 
 def preregister(loaded: LoadedStudy, out: Path, data: Path | None = None) -> Preregistration:
     """Write a study's registration into a new folder: the two forms, the study's files as they are,
-    and the record that a later report is compared with.
+    and the record that a later report is compared with. Raises UsageError: the study declares
+    nothing that could be registered; ExportExists, DataFolderError: the folder exists or cannot be
+    written.
 
     Parameters
     ----------
     data : data root, to say whether sessions of the study exist.
-
-    Raises
-    ------
-    UsageError : the study declares nothing that could be registered.
-    ExportExists, DataFolderError : the folder exists or cannot be written.
     """
     study = loaded.study
     outcomes = study.analysis.outcomes.primary or study.analysis.outcomes.secondary

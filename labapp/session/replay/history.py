@@ -328,13 +328,9 @@ class History:
         return state
 
     def trails(self, begin_ns: int, end_ns: int) -> dict[int, list[tuple[int, float]]]:
-        """Where each dial was moved in a time that is open at its beginning.
-
-        Returns
-        -------
-        By the number of the dial, from 0, session time in ns and value of each movement, in order.
-        Those of earlier questions and parts are left out.
-        """
+        """Where each dial was moved in a time that is open at its beginning. Returns by the number
+        of the dial, from 0, session time in ns and value of each movement, in order. Those of
+        earlier questions and parts are left out."""
         trails: dict[int, list[tuple[int, float]]] = {}
         for place in range(self.events_until(begin_ns), self.events_until(end_ns)):
             event, payload = self.events[place]

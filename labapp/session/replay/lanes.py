@@ -145,6 +145,7 @@ def lanes_of(
     folded: LaneFold | None = None,
 ) -> tuple[Lane, ...]:
     """The lanes of a recorded session, of any task; those of which it has nothing are left out.
+    Raises RecordError: the journal cannot be read.
 
     Parameters
     ----------
@@ -157,10 +158,6 @@ def lanes_of(
     answers : kinds of events of tasks that are marks of a timeline.
     folded : LaneFold, optional
         What has taken in all of the session's events, where they were read for something else, too.
-
-    Raises
-    ------
-    RecordError : the journal cannot be read.
     """
     lanes = fold_lanes(record.rows, answers, folded)
     if sound is not None:

@@ -19,7 +19,7 @@ from labapp.record.events.lifecycle import ParticipantSimulated
 from labapp.record.events.voice import SpeechSimulated
 from labapp.session.machine import SessionState
 from labapp.session.runner import Runner, Timer
-from labapp.session.simulation.person import THOUGHTS, Experience, Pace, ParticipantTraits
+from labapp.session.simulation.person import Experience, Pace, ParticipantTraits, thoughts
 from labapp.session.simulation.strategies import draw_strategy
 from labapp.study.conditions import generator
 from labapp.study.plugins import registry
@@ -182,7 +182,7 @@ class Driver:
         self._consent("Simulated Participant")
 
     def lasts(self, seconds: float) -> float:
-        """How many seconds something takes that takes about so many."""
+        """A random duration in seconds around the given one."""
         return seconds * (0.8 + (1.25 - 0.8) * self.rng.random())
 
     def later(self, seconds: float) -> None:
@@ -276,7 +276,7 @@ class ThoughtVoice:
     def __init__(self, runner: Runner, seed: tuple[int, *tuple[str, ...]], language: str) -> None:
         self._runner = runner
         self._rng = generator(*seed, "speech")
-        self._language = language
+        self._thoughts = thoughts(language)
         self._free_ns = 0
 
     def say(self, thought: str, what: str = "") -> bool:
@@ -285,11 +285,10 @@ class ThoughtVoice:
         begins_ns = max(now_ns, self._free_ns)
         if begins_ns - now_ns > BACKLOG_S * NS:
             return False
-        ways = THOUGHTS[thought].ways(self._language)
+        codes, ways = self._thoughts[thought]
         text = ways[int(self._rng.integers(len(ways)))].format(what=what)
         seconds = ONSET_S + len(text.split()) / WORDS_PER_S
         ends_ns = begins_ns + round(seconds * NS)
-        codes = dict(THOUGHTS[thought].codes)
-        self._runner.emit(SpeechSimulated(begins_ns, ends_ns, text, codes), Source.SIMULATED)
+        self._runner.emit(SpeechSimulated(begins_ns, ends_ns, text, dict(codes)), Source.SIMULATED)
         self._free_ns = ends_ns + round(BREATH_S * NS)
         return True

@@ -231,7 +231,8 @@ def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
     if isinstance(wanted, Mapping):
         yield from _never_within(name, decider, wanted)
         return
-    known = tuple(value for value in as_tuple(wanted) if not _is_unknown(decider, value))
+    unknown = DONT_KNOW if decider.dont_know else None
+    known = tuple(value for value in as_tuple(wanted) if value != unknown)
     if as_tuple(wanted) != known == ():
         return
     wanted = known
@@ -242,10 +243,6 @@ def never(name: str, decider: Item, wanted: Any) -> Iterator[str]:
     for value in wanted:
         if possible is not None and not among(value, possible):
             yield f"{name} is never {value!r}; it is one of: {_format_values(possible)}"
-
-
-def _is_unknown(decider: Item, value: Value) -> bool:
-    return bool(decider.dont_know) and value == DONT_KNOW
 
 
 def _never_within(name: str, decider: Item, limits: Mapping[str, float]) -> Iterator[str]:
@@ -274,8 +271,8 @@ def among(value: Value, possible: tuple[Value, ...]) -> bool:
 
 
 def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Value]]:
-    """By name the values of which one must be there for an item to be asked, those for the items
-    that decide about it among them. Of what can have several values at once nothing follows."""
+    """The values, by name, one of which must exist for an item to be asked, including those for the
+    items that decide about it. Of what can have several values at once nothing follows."""
     items = places_of_parts(instrument)
     required: dict[str, frozenset[Value]] = {}
     for name, values in _needed(instrument.items[index]).items():

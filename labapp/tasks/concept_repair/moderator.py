@@ -29,7 +29,7 @@ from labapp.tasks.concept_repair.plan import (
     Repaired,
     RepairState,
 )
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import N_, N_all, number, tr
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.console import Fold, WorkTime
 from labapp.ui.moderator.wording import Fact, PartWords
@@ -39,11 +39,7 @@ if TYPE_CHECKING:
     from labapp.ui.participant.view import SessionView
 
 
-INSTRUCTIONS = {
-    "repair": N_("concepts.instruction.repair"),
-    "audit": N_("concepts.instruction.audit"),
-    "foresight": N_("concepts.instruction.foresight"),
-}
+INSTRUCTIONS = N_all("concepts.instruction", "repair", "audit", "foresight")
 
 
 class ConceptWords(PartWords[PlannedPart]):

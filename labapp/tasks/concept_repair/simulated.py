@@ -183,7 +183,7 @@ class Eyesight:
 
     Attributes
     ----------
-    sees : between which a participant's probability to see a concept rightly lies, one a concept.
+    sees : between which a participant's probability to see a concept rightly lies, one per concept.
     applies : probability to foretell by the rule card, and not any other name.
     sure_from : a concept seen with at least this probability is foretold with confidence.
     ticks : probability to tick a pair of the grid, of those who learnt of none.
@@ -197,13 +197,8 @@ class Eyesight:
 
 @dataclass
 class Learnt:
-    """What a participant noticed of one model.
-
-    Attributes
-    ----------
-    moved : by change the other concepts that came with it when it last mattered, and whether they
-        were on then.
-    """
+    """What a participant noticed of one model. moved: by change the other concepts that came with
+    it when it last mattered, and whether they were on then."""
 
     moved: dict[ConceptChange, dict[int, bool]] = field(default_factory=dict)
 
@@ -330,13 +325,8 @@ class Repairer:
         return picked, sure and self.strategy not in GUESSING
 
     def next(self, trial: Repair, tried: Sequence[ConceptChange]) -> Command:
-        """The next thing that it does with a picture.
-
-        Parameters
-        ----------
-        trial : the picture as it stands.
-        tried : what it changed, also where it took that back.
-        """
+        """The next thing that it does with a picture. trial: the picture as it stands; tried: what
+        it changed, also where it took that back."""
         if trial.pending is not None:
             answer, sure = self.foretold(trial)
             return PickAnswer(answer, DEVICE) if trial.picked != answer else Foretell(sure, DEVICE)

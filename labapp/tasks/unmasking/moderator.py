@@ -11,7 +11,7 @@ from labapp.record.events.trials import LevelChosen
 from labapp.study.plugins.machine import INTERRUPTED, LATE_NS, PartMachine
 from labapp.tasks.unmasking.events import ResponseGiven, StimulusDrawn, StimulusShown
 from labapp.tasks.unmasking.plan import ANSWERED, DONT_KNOW, Reaction, UnmaskingPart, UnmaskingState
-from labapp.ui.language import N_, number, tr, tr_known
+from labapp.ui.language import N_, N_all, number, tr, tr_known
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.state.console import Fold, WorkTime
 from labapp.ui.moderator.wording import Fact, PartWords
@@ -150,12 +150,7 @@ def name_response(part: UnmaskingPart, response: int) -> str:
     return button.name or str(button.of)
 
 
-FILLS = {
-    "mean": N_("unmasking.fill.mean"),
-    "black": N_("unmasking.fill.black"),
-    "grey": N_("unmasking.fill.grey"),
-    "white": N_("unmasking.fill.white"),
-}
+FILLS = N_all("unmasking.fill", "mean", "black", "grey", "white")
 RANKED = {"signed": N_("unmasking.ranked.signed"), "absolute": N_("unmasking.ranked.absolute")}
 
 

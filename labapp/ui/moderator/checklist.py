@@ -24,7 +24,7 @@ from labapp.study.people import Visits
 from labapp.study.plugins.texts import placeholders
 from labapp.study.schema import Participants
 from labapp.ui import fitting
-from labapp.ui.language import N_, counted, number, tr, translate_message
+from labapp.ui.language import N_, N_all, counted, number, tr, translate_message
 from labapp.ui.moderator import wording
 
 State = Literal["ok", "warn", "missing", "busy", "todo"]
@@ -105,7 +105,7 @@ def readiness(rows: Sequence[ChecklistRow]) -> Readiness:
 
 
 def unknown(key: str) -> ChecklistRow:
-    """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
+    """A row that cannot be checked, because the study cannot be used or has no plan."""
     text = "" if key in (PICTURES, LSL) else tr("checklist.study_first")
     return ChecklistRow(key, "warn", text, required=False)
 
@@ -502,11 +502,8 @@ def items_row(items: Sequence[str], ticked: Collection[str]) -> ChecklistRow:
 
 
 STATE_WORDS = {
-    "complete": N_("state.complete"),
-    "ended_early": N_("state.ended_early"),
-    "interrupted": N_("state.interrupted"),
+    **N_all("state", "complete", "ended_early", "interrupted", "damaged"),
     "running": N_("state.open_now"),
-    "damaged": N_("state.damaged"),
 }
 
 
@@ -518,11 +515,7 @@ class StudyChoice:
     title: str
 
 
-GROUPS = {
-    "own": N_("studies.own"),
-    "shipped": N_("studies.shipped"),
-    "published": N_("studies.published"),
-}
+GROUPS = N_all("studies", "own", "shipped", "published")
 """Headings of the list of studies, by `StudyShelf.group`, in their order."""
 
 
@@ -582,7 +575,7 @@ def state_text(line: SessionSummary) -> str:
 
 
 def voice_text(line: SessionSummary) -> str:
-    """What there is of sound."""
+    """The state of the sound."""
     if not line.sound:
         return tr("state.no_sound")
     if not line.lost_s:

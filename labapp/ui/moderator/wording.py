@@ -27,6 +27,7 @@ from labapp.study.plugins.machine import PartMachine
 from labapp.study.plugins.part import PlannedPart, section_of
 from labapp.ui.language import (
     N_,
+    N_all,
     Phrases,
     counted,
     number,
@@ -72,12 +73,7 @@ def gap(cause: str) -> str:
     return tr_known(cause, GAPS)
 
 
-STOOD_STILL = {
-    "program": N_("stalled.program"),
-    "computer": N_("stalled.computer"),
-    "asleep": N_("stalled.asleep"),
-    "recorder": N_("stalled.recorder"),
-}
+STOOD_STILL = N_all("stalled", "program", "computer", "asleep", "recorder")
 
 
 def describe_stall(payload: Mapping[str, Any]) -> str:
@@ -126,20 +122,13 @@ def describe_pause(reason: str) -> str:
 
 
 OUTCOMES = {
+    **N_all(
+        "outcome",
+        *("time_expired", "skipped", "declined", "check_failed", "criterion_missed"),
+        *("solved", "marked", "stage_skipped", "judged", "answered", "done", "gave_up"),
+    ),
     "completed": N_("outcome.done"),
-    "time_expired": N_("outcome.time_expired"),
-    "skipped": N_("outcome.skipped"),
     LEFT_OUT: N_("outcome.left_out"),
-    "declined": N_("outcome.declined"),
-    "check_failed": N_("outcome.check_failed"),
-    "criterion_missed": N_("outcome.criterion_missed"),
-    "solved": N_("outcome.solved"),
-    "marked": N_("outcome.marked"),
-    "stage_skipped": N_("outcome.stage_skipped"),
-    "judged": N_("outcome.judged"),
-    "answered": N_("outcome.answered"),
-    "done": N_("outcome.done"),
-    "gave_up": N_("outcome.gave_up"),
 }
 
 PAUSED = "moderator"
@@ -318,7 +307,7 @@ MOST = "\N{LESS-THAN OR EQUAL TO}\N{NO-BREAK SPACE}"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line beside the participant's screen, for the moderator alone.
+    """A line next to the participant's screen, for the moderator only.
 
     Attributes
     ----------

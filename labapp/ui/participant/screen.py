@@ -205,7 +205,7 @@ class Screen(Shown):
         """The right button was pressed."""
 
     def help(self) -> None:
-        """The button on top was pressed that `head().help` names."""
+        """The button at the top that shows `head().help` was pressed."""
 
     def opened(self) -> Opened | None:
         """What the state says is opened over the screen; None for nothing."""
@@ -341,7 +341,7 @@ class Body(QScrollArea):
         inside.installEventFilter(self)
         if isinstance(inside, QStackedWidget):
             inside.currentChanged.connect(self._begin)
-        self._in_view = InView(self)
+        InView(self)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, 0)
@@ -360,10 +360,6 @@ class Body(QScrollArea):
         if watched is self._inside and event.type() == QEvent.Type.LayoutRequest:
             self._settle()
         return super().eventFilter(watched, event)
-
-    def begin(self, focused: QWidget) -> None:
-        """Show the top of what came up, where this has the focus."""
-        self._in_view.begin(focused)
 
     @property
     def _top(self) -> QWidget | None:

@@ -63,6 +63,7 @@ from labapp.ui.participant import screen
 from labapp.ui.participant.screen import (
     LOOKS,
     Body,
+    InView,
     Opened,
     ReadOnly,
     Screen,
@@ -235,7 +236,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     def refresh(self) -> None:
         """Bring the window in step with the session; what changes meanwhile is rendered after it,
-        not inside it. A screen that cannot be shown is covered, and what it raised goes on."""
+        not inside it. A screen that cannot be shown is covered, and its exception is passed on."""
         if self._rendering:
             self._again = True
             return
@@ -379,7 +380,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     @property
     def opened(self) -> Opened | None:
-        """What is opened over the screen, where it is on top."""
+        """The widget that is open on top of the screen, if any."""
         shown = self.stack.currentWidget()
         return shown if isinstance(shown, Opened) else None
 
@@ -422,7 +423,8 @@ class ParticipantWindow(Fitted, QWidget):
         if not self.leave.isVisible():
             self._focus(widget)
         if wish == "content":
-            self.body.begin(widget.focusProxy() or widget)
+            for in_view in self.body.findChildren(InView):  # a screen's own areas, too
+                in_view.begin(widget.focusProxy() or widget)
 
     def _left(self) -> None:
         if self.screen_shown is not None and not self.covered:
@@ -852,7 +854,8 @@ class WindowPicture:
         show_head_under_cover(self.top, session, self.screen, self._index)
 
     def draw(self, room: QSize, ratio: float) -> QPixmap:
-        """The window in a room of so many logical pixels, on a display of so many pixels each."""
+        """Draw the window in an area given in logical pixels, on a display with the given number of
+        pixels per logical pixel."""
         whole = self.window.size()
         fitted = whole.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
         if fitted.width() > whole.width():

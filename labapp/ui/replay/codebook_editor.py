@@ -26,7 +26,7 @@ from labapp.coding.annotations.codebook import (
 from labapp.coding.annotations.codebook_edit import CodebookDraft, count_uses, make_blank
 from labapp.coding.annotations.simulated import leave_codebooks, read_shipped_codebooks
 from labapp.coding.exchange import incoming
-from labapp.ui.language import N_, counted, tr, translate_message
+from labapp.ui.language import N_, N_all, counted, tr, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo
 from labapp.ui.moderator.forms import TableForm
@@ -35,25 +35,12 @@ from labapp.ui.widgets.controls import Button
 
 LONGEST = 2000
 COMBO_PX = 240
-KINDS = {
-    "one": N_("codebook.kind.one"),
-    "several": N_("codebook.kind.several"),
-    "spans": N_("codebook.kind.spans"),
-}
+KINDS = N_all("codebook.kind", "one", "several", "spans")
 """What codes of a new group are given to."""
-COLOUR_NAMES = (
-    N_("codebook.colour.blue"),
-    N_("codebook.colour.vermilion"),
-    N_("codebook.colour.green"),
-    N_("codebook.colour.pink"),
-    N_("codebook.colour.orange"),
-    N_("codebook.colour.light_blue"),
-    N_("codebook.colour.wine"),
-    N_("codebook.colour.dark_green"),
-    N_("codebook.colour.indigo"),
-    N_("codebook.colour.purple"),
-    N_("codebook.colour.olive"),
-    N_("codebook.colour.teal"),
+COLOUR_NAMES = N_all(
+    "codebook.colour",
+    *("blue", "vermilion", "green", "pink", "orange", "light_blue"),
+    *("wine", "dark_green", "indigo", "purple", "olive", "teal"),
 )
 """What the colours of codebooks are called, in the order of `COLOURS`."""
 BLANK, OTHER = "", "file"
@@ -241,7 +228,7 @@ class CodebookEditor(TableForm):
         for field, text in texts:
             if not (field.hasFocus() and field.isModified()):
                 field.setText(text)
-        colours = [(tr(name), c) for name, c in zip(COLOUR_NAMES, COLOURS, strict=True)]
+        colours = [(tr(name), c) for name, c in zip(COLOUR_NAMES.values(), COLOURS, strict=True)]
         if code.colour not in COLOURS:
             colours.append((code.colour, code.colour))
         self.colour.set_choices(colours, code.colour)

@@ -22,7 +22,7 @@ from labapp.coding.annotations.model import Mark, Unit
 from labapp.coding.annotations.texts import correct_text
 from labapp.session.replay.lanes import Lane
 from labapp.ui import theme, timers
-from labapp.ui.language import N_, counted, number, tr
+from labapp.ui.language import N_all, counted, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.replay.coding_files import CodingFiles
 from labapp.ui.replay.coding_state import (
@@ -490,17 +490,8 @@ def open_coding(session: Path, request: CodingRequest, lanes: Iterable[Lane] = (
     return Coding(CodingFiles.open(session, request), lanes)
 
 
-ROUND_NAMES = {
-    "training": N_("coding.round.training"),
-    "independent": N_("coding.round.independent"),
-    "reconciled": N_("coding.round.reconciled"),
-}
-BLINDING_NAMES = {
-    "names": N_("coding.hides.names"),
-    "outcomes": N_("coding.hides.outcomes"),
-    "future": N_("coding.hides.future"),
-    "screen": N_("coding.hides.screen"),
-}
+ROUND_NAMES = N_all("coding.round", "training", "independent", "reconciled")
+BLINDING_NAMES = N_all("coding.hides", "names", "outcomes", "future", "screen")
 
 
 class CodingBar(QWidget):

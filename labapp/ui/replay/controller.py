@@ -32,7 +32,7 @@ from labapp.record.journal.opening import open_record
 from labapp.record.journal.record import Record
 from labapp.session.replay.history import History
 from labapp.ui import timers
-from labapp.ui.language import N_, in_words, tr, translate_message
+from labapp.ui.language import N_all, in_words, tr, translate_message
 from labapp.ui.moderator.wording import every_mark, format_time
 
 if TYPE_CHECKING:
@@ -66,13 +66,7 @@ MOMENT_NS = NS // 4
 Find = Callable[[str, int, bool], int | None]
 """The session time of the next (True) or previous thing of a kind, seen from a time."""
 
-NONE_THERE: dict[str, str] = {
-    "trial": N_("replay.none.trial"),
-    "note": N_("replay.none.note"),
-    "flag": N_("replay.none.flag"),
-    "silence": N_("replay.none.silence"),
-    "dial": N_("replay.none.dial"),
-}
+NONE_THERE: dict[str, str] = N_all("replay.none", "trial", "note", "flag", "silence", "dial")
 """What is said where a jump finds nothing."""
 
 
@@ -542,7 +536,8 @@ def write_still(
 ) -> tuple[str, ...]:
     """Write the participant's screen at a session time as a PNG that is not there yet.
 
-    It is drawn on no display, so that it is the same picture on every one.
+    It is drawn on no display, so that it is the same picture on every one. Raises UsageError: the
+    file is there already, or the time is not in the session; LabappError: there is no such screen.
 
     Parameters
     ----------
@@ -553,11 +548,6 @@ def write_still(
     Returns
     -------
     What may look otherwise than it was, a sentence each.
-
-    Raises
-    ------
-    UsageError : the file is there already, or the time is not in the session.
-    LabappError : there is no such screen.
     """
     refuse_inside(path)
     leftovers.clear_of(session_folders(record))

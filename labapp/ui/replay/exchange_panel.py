@@ -29,7 +29,7 @@ from labapp.coding.exchange.plan import ImportPlan, ImportStep
 from labapp.record.journal.opening import open_record
 from labapp.ui import theme
 from labapp.ui.background import Background
-from labapp.ui.language import N_, counted, in_words, tr, tr_known, translate_message
+from labapp.ui.language import N_, N_all, counted, in_words, tr, tr_known, translate_message
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.bits import Combo, RowModel, RowTable
 from labapp.ui.moderator.wording import format_time
@@ -41,13 +41,7 @@ if TYPE_CHECKING:
     from labapp.ui.replay.coding import Coding
 
 
-TITLES = {
-    "vtt": N_("exchange.format.vtt"),
-    "srt": N_("exchange.format.srt"),
-    "audacity": N_("exchange.format.audacity"),
-    "qdpx": N_("exchange.format.qdpx"),
-    "csv": N_("exchange.format.csv"),
-}
+TITLES = N_all("exchange.format", "vtt", "srt", "audacity", "qdpx", "csv")
 """Of formats that are called otherwise in other languages."""
 SOUNDS = {
     "linked": N_("exchange.sound.linked"),
@@ -74,8 +68,8 @@ class ExportWanted:
     format : a name of `labapp.coding.exchange.incoming.FORMATS`.
     sound : a name of `SOUNDS`.
     out : the file, or of several sound files the folder.
-    on_transcript : whether codes of units are on the transcript, instead of on words beside; of
-        `qdpx` alone.
+    on_transcript : whether codes of units are on the transcript, instead of on words beside; for
+        `qdpx` only.
     """
 
     format: str
@@ -331,19 +325,12 @@ class ExchangePanel(QFrame):
             self.import_requested.emit(ImportWanted(self._file, time, self._names, words_only))
 
 
-WHATS = {
-    "mark added": N_("exchange.step.mark_added"),
-    "mark moved": N_("exchange.step.mark_moved"),
-    "mark recoded": N_("exchange.step.mark_recoded"),
-    "mark changed": N_("exchange.step.mark_changed"),
-    "mark removed": N_("exchange.step.mark_removed"),
-    "mark cut": N_("exchange.step.mark_cut"),
-    "unit made": N_("exchange.step.unit_made"),
-    "unit changed": N_("exchange.step.unit_changed"),
-    "unit removed": N_("exchange.step.unit_removed"),
-    "unit proposed": N_("exchange.step.unit_proposed"),
-    "text written": N_("exchange.step.text_written"),
-}
+WHATS = N_all(
+    "exchange.step",
+    *("mark added", "mark moved", "mark recoded", "mark changed", "mark removed"),
+    *("mark cut", "unit made", "unit changed", "unit removed", "unit proposed"),
+    *("text written",),
+)
 """What a step of a plan is called, by `labapp.coding.exchange.plan.What`."""
 
 

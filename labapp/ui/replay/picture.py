@@ -38,7 +38,7 @@ from labapp.session.replay.history import History
 from labapp.session.replay.lanes import Lane, LaneItem
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
-from labapp.ui.language import N_, hide_names_in, tr, translate_message
+from labapp.ui.language import N_, N_all, hide_names_in, tr, translate_message
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.wording import PartWords, every_mark, format_time, words_of
 from labapp.ui.participant.view import CoverText, SessionView
@@ -151,7 +151,8 @@ class PastWindow:
         self.picture.show_cover(CoverText(tr("replay.screen_unshown"), why))
 
     def draw(self, room: QSize, ratio: float, *, trails: bool = False) -> QPixmap:
-        """The window in a room of so many logical pixels, on a display of so many pixels each.
+        """Draw the window in an area given in logical pixels, on a display with the given number of
+        pixels per logical pixel.
 
         trails: with the movements of the dials in the last seconds.
         """
@@ -194,13 +195,8 @@ class PastWindow:
 
 
 class ReplayPicture(QWidget):
-    """The participant's screen at a time, as large as there is room for.
-
-    Parameters
-    ----------
-    history : of the session.
-    withholds : see `PastWindow`.
-    """
+    """The participant's screen at a time, as large as there is room for. history: of the session;
+    withholds: see `PastWindow`."""
 
     def __init__(self, history: History, *, withholds: bool = False) -> None:
         super().__init__()
@@ -314,18 +310,15 @@ def still(
     trails: bool = False,
     withholds: bool = False,
 ) -> QImage:
-    """The participant's screen at a session time, the same picture every time.
+    """The participant's screen at a session time, the same picture every time. Raises RecordError:
+    no screen of the session can be shown; LabappError: the one at that time cannot be, for example
+    since its model is not installed.
 
     Parameters
     ----------
     size : of the window in logical pixels, which are those of the picture.
     trails : with the movements of the dials in the last seconds.
     withholds : see `PastWindow`.
-
-    Raises
-    ------
-    RecordError : no screen of the session can be shown.
-    LabappError : the one at that time cannot be, for example since its model is not installed.
     """
     history.state_at(t_ns)  # raises, before there is a window
     past = PastWindow(history, size, withholds=withholds)
@@ -537,11 +530,7 @@ HELD: Mapping[str, str] = {
     "leave": N_("replay.leave_asked"),
     "end": N_("replay.session_ended"),
 }
-HEARD: Mapping[str, str] = {
-    "silent": N_("replay.heard.silent"),
-    "zeros": N_("replay.heard.zeros"),
-    "clipping": N_("replay.heard.clipping"),
-}
+HEARD: Mapping[str, str] = N_all("replay.heard", "silent", "zeros", "clipping")
 ABSENT: Mapping[str, str] = {
     "missing": N_("replay.absent.missing"),
     "unreadable": N_("replay.absent.unreadable"),

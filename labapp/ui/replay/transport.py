@@ -25,7 +25,7 @@ from labapp.base.errors import SetupError, UsageError
 from labapp.base.reading import files
 from labapp.coding.annotations.model import time_ns
 from labapp.ui import theme, timers
-from labapp.ui.language import N_, number, tr
+from labapp.ui.language import N_, N_all, number, tr
 from labapp.ui.moderator import bits
 from labapp.ui.moderator.wording import format_time
 from labapp.ui.widgets.controls import Button, Measured
@@ -192,7 +192,7 @@ class Transport(QFrame):
     # --- going to a time ----------------------------------------------------------------------
 
     def ask_time(self) -> None:
-        """Let a time be typed in place of the one that is shown."""
+        """Let the user type a time in place of the displayed one."""
         self.field.setText(self.time.text())
         self.times.setCurrentWidget(self.field)
         self.field.selectAll()
@@ -247,82 +247,31 @@ SECTIONS = ("replay", "code", "text")
 """When keys hold: at any time, in coding, while a text is typed."""
 
 ACTIONS: dict[str, dict[str, str]] = {
-    "replay": {
-        "play": N_("key.play"),
-        "play_from_here": N_("key.play_from_here"),
-        "backwards": N_("key.backwards"),
-        "back": N_("key.back"),
-        "forward": N_("key.forward"),
-        "back_a_little": N_("key.back_a_little"),
-        "forward_a_little": N_("key.forward_a_little"),
-        "slower": N_("key.slower"),
-        "faster": N_("key.faster"),
-        "usual_speed": N_("key.usual_speed"),
-        "previous_unit": N_("key.previous_unit"),
-        "next_unit": N_("key.next_unit"),
-        "repeat_unit": N_("key.repeat_unit"),
-        "repeat_slowly": N_("key.repeat_slowly"),
-        "loop": N_("key.loop"),
-        "go_to": N_("key.go_to"),
-        "to_begin": N_("key.to_begin"),
-        "to_end": N_("key.to_end"),
-        "next_trial": N_("key.next_trial"),
-        "previous_trial": N_("key.previous_trial"),
-        "next_note": N_("key.next_note"),
-        "previous_note": N_("key.previous_note"),
-        "next_flag": N_("key.next_flag"),
-        "previous_flag": N_("key.previous_flag"),
-        "next_silence": N_("key.next_silence"),
-        "previous_silence": N_("key.previous_silence"),
-        "next_dial": N_("key.next_dial"),
-        "previous_dial": N_("key.previous_dial"),
-        "video": N_("key.video"),
-        "clip": N_("key.clip"),
-        "zoom_in": N_("key.zoom_in"),
-        "zoom_out": N_("key.zoom_out"),
-        "less_back": N_("key.less_back"),
-        "more_back": N_("key.more_back"),
-        "keys": N_("key.keys"),
-        "leave": N_("key.leave"),
-        "close": N_("key.close"),
-    },
+    "replay": N_all(
+        "key",
+        *("play", "play_from_here", "backwards", "back", "forward", "back_a_little"),
+        *("forward_a_little", "slower", "faster", "usual_speed", "previous_unit"),
+        *("next_unit", "repeat_unit", "repeat_slowly", "loop", "go_to", "to_begin"),
+        *("to_end", "next_trial", "previous_trial", "next_note", "previous_note"),
+        *("next_flag", "previous_flag", "next_silence", "previous_silence"),
+        *("next_dial", "previous_dial", "video", "clip", "zoom_in", "zoom_out"),
+        *("less_back", "more_back", "keys", "leave", "close"),
+    ),
     "code": {
-        "tier_up": N_("key.tier_up"),
-        "tier_down": N_("key.tier_down"),
-        "take_last": N_("key.take_last"),
-        "undo": N_("key.undo"),
-        "redo": N_("key.redo"),
-        "find_code": N_("key.find_code"),
-        "find": N_("key.find"),
-        "edit_text": N_("key.edit_text"),
-        "memo": N_("key.memo"),
-        "memo_code": N_("key.memo_code"),
-        "memo_session": N_("key.memo_session"),
-        "new_code": N_("key.new_code"),
-        "codebook": N_("key.codebook"),
-        "recode": N_("key.recode"),
-        "show_old": N_("key.show_old"),
-        "next_disagreement": N_("key.next_disagreement"),
+        **N_all(
+            "key",
+            *("tier_up", "tier_down", "take_last", "undo", "redo", "find_code", "find"),
+            *("edit_text", "memo", "memo_code", "memo_session", "new_code", "codebook"),
+            *("recode", "show_old", "next_disagreement"),
+        ),
         "exchange": N_("exchange.title"),
-        "done": N_("key.done"),
-        "advance": N_("key.advance"),
-        "hold": N_("key.hold"),
-        "segmenting": N_("key.segmenting"),
-        "split": N_("key.split"),
-        "merge": N_("key.merge"),
-        "begin_here": N_("key.begin_here"),
-        "end_here": N_("key.end_here"),
-        "begin_earlier": N_("key.begin_earlier"),
-        "begin_later": N_("key.begin_later"),
-        "end_earlier": N_("key.end_earlier"),
-        "end_later": N_("key.end_later"),
-        "speaker": N_("key.speaker"),
-        "freeze": N_("key.freeze"),
-        "redact": N_("key.redact"),
-        "accept_change": N_("key.accept_change"),
-        "decline_change": N_("key.decline_change"),
-        "less_reaction": N_("key.less_reaction"),
-        "more_reaction": N_("key.more_reaction"),
+        **N_all(
+            "key",
+            *("done", "advance", "hold", "segmenting", "split", "merge", "begin_here"),
+            *("end_here", "begin_earlier", "begin_later", "end_earlier", "end_later", "speaker"),
+            *("freeze", "redact", "accept_change", "decline_change", "less_reaction"),
+            "more_reaction",
+        ),
     },
     "text": {},
 }
@@ -420,14 +369,8 @@ def parse_stroke(text: str) -> Stroke:
 
 @dataclass(frozen=True)
 class KeyMap:
-    """Which key does what.
-
-    Attributes
-    ----------
-    strokes : by section and action.
-    problem : LabappError or None
-        Why the user's own file is not used.
-    """
+    """Which key does what. strokes: by section and action; problem: the error for which the
+    user's own file is not used."""
 
     strokes: Mapping[str, Mapping[str, tuple[Stroke, ...]]]
     problem: SetupError | None = None

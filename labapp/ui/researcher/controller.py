@@ -446,13 +446,8 @@ WINDOW = "page for coding"
 
 @dataclass(frozen=True)
 class CodingChoices:
-    """The last choices on the page.
-
-    Attributes
-    ----------
-    rater : who coded last on this machine.
-    model : the path of the speech model that was chosen last.
-    """
+    """The last choices on the page. rater: who coded last on this machine; model: the path of the
+    speech model that was chosen last."""
 
     rater: str = ""
     model: str = ""

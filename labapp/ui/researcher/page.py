@@ -42,6 +42,7 @@ from labapp.record.journal.sessions import SessionSummary
 from labapp.ui import theme
 from labapp.ui.language import (
     N_,
+    N_all,
     Phrases,
     counted,
     current_language,
@@ -464,24 +465,18 @@ def _right(label: QLabel) -> QLabel:
 
 
 TITLES = {
+    **N_all(
+        "quantity",
+        *("slide_distance", "error_auc_sum", "error_auc_mean", "confidence", "mental_demand"),
+        *("physical_demand", "temporal_demand", "performance", "effort", "frustration"),
+        *("raw_tlx", "weighted_tlx"),
+    ),
     "completion_rate": N_("quantity.completion"),
     "response_time_s": N_("quantity.response_time"),
-    "slide_distance": N_("quantity.slide_distance"),
-    "error_auc_sum": N_("quantity.error_auc_sum"),
-    "error_auc_mean": N_("quantity.error_auc_mean"),
     "seq": N_("quantity.difficulty_seq"),
     "correctness_rate": N_("quantity.correctness"),
-    "confidence": N_("quantity.confidence"),
     "understanding": N_("quantity.dial_makes_sense"),
     "post_quiz_difficulty": N_("quantity.difficulty_quiz"),
-    "mental_demand": N_("quantity.mental_demand"),
-    "physical_demand": N_("quantity.physical_demand"),
-    "temporal_demand": N_("quantity.temporal_demand"),
-    "performance": N_("quantity.performance"),
-    "effort": N_("quantity.effort"),
-    "frustration": N_("quantity.frustration"),
-    "raw_tlx": N_("quantity.raw_tlx"),
-    "weighted_tlx": N_("quantity.weighted_tlx"),
     "systematic_plan": N_("quantity.had_plan"),
     "random_experimenting": N_("quantity.at_random"),
     "understood_dimensions": N_("quantity.understood"),

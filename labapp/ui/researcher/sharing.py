@@ -36,13 +36,7 @@ LEFT_OUT = {
 
 
 class DepositForm(CommandForm):
-    """What `labapp deposit` asks for.
-
-    Parameters
-    ----------
-    sessions : the sessions of the deposit.
-    study : their study.
-    """
+    """What `labapp deposit` asks for. sessions: the sessions of the deposit; study: their study."""
 
     def __init__(self, palette: Palette, sessions: Sequence[Path], study: str) -> None:
         title = tr("sharing.deposit_title", study=study)

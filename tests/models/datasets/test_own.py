@@ -131,7 +131,7 @@ def _pages(path: Path) -> None:
     ("spoil", "settings", "said"),
     [
         (shutil.rmtree, {}, "cannot be read"),
-        (lambda p: shutil.rmtree(p / "anger"), {}, "needs two"),
+        (lambda p: shutil.rmtree(p / "anger"), {}, "needs at least two"),
         (lambda p: [shutil.rmtree(f) for f in p.iterdir()], {}, "0 folder"),
         (lambda p: shutil.rmtree(p / "anger") or (p / "anger").mkdir(), {}, "anger has 0 picture"),
         (lambda _: None, {"names": ("anger", "joy")}, "no folder joy"),

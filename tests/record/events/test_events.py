@@ -24,7 +24,6 @@ from labapp.record.events import (
     Event,
     Payload,
     describe,
-    is_durable,
     payload_of,
     registered_kinds,
     registry,
@@ -182,9 +181,9 @@ def test_screens_wait_for_what_must_not_be_lost() -> None:
         "session.planned",
         "note.added",
     ):
-        assert is_durable(name), name
+        assert registered_kinds()[name].durable, name
     for name in ("dial.moved", "picture.decoded", "audio.block", "window.focus"):
-        assert not is_durable(name), name
+        assert not registered_kinds()[name].durable, name
 
 
 def test_what_cannot_be_read_is_told() -> None:

@@ -45,9 +45,7 @@ from labapp.session.simulation.percept import (
     Eye,
 )
 from labapp.session.simulation.person import (
-    ENGLISH,
     FAST,
-    GERMAN,
     HUMAN,
     KEY_S,
     NOTHING,
@@ -71,6 +69,8 @@ from tests.helpers.nightly import examples
 from tests.helpers.rooms import FormulaDecoder
 from tests.session.sessions import surroundings
 from tests.session.simulation.test_strategies import Screen
+
+ENGLISH, GERMAN = words_of("en"), words_of("de")
 
 IMAGE = np.zeros((8, 8), np.float32)
 

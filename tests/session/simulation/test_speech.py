@@ -26,7 +26,7 @@ from labapp.session.bids.contents import WITHHELD as IN_COPIES
 from labapp.session.bids.contents import redact
 from labapp.session.resuming import read_verified_events
 from labapp.session.simulation.driver import BACKLOG_S
-from labapp.session.simulation.person import THOUGHTS
+from labapp.session.simulation.person import thoughts
 from labapp.session.simulation.simulation_job import simulate
 from labapp.study.loading import load
 from tests.session.sessions import surroundings
@@ -83,11 +83,11 @@ def test_words_and_codes_are_those_of_a_thought(aloud: Path) -> None:
         if event.kind == SPEECH:
             assert [
                 name
-                for name, thought in THOUGHTS.items()
+                for name, thought in thoughts("en").items()
                 if dict(thought.codes) == event.payload["codes"]
                 and any(
                     re.fullmatch(re.escape(way).replace(r"\{what\}", ".+"), event.payload["text"])
-                    for way in thought.english
+                    for way in thought.ways
                 )
             ]
             for tier, code in event.payload["codes"].items():
@@ -176,5 +176,5 @@ def sha_of(name: str) -> str:
 
 def test_every_thought_has_codes_of_a_shipped_codebook() -> None:
     known = {(code.tier, code.id) for book in read_shipped_codebooks() for code in book.codes}
-    for thought in THOUGHTS.values():
+    for thought in thoughts("en").values():
         assert set(thought.codes.items()) <= known

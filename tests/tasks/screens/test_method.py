@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+import labapp.tasks
 from labapp.record.events.commands import Pause, Resume
 from labapp.tasks.judging.events import OpenDescription
 from labapp.tasks.judging.plan import FIRST, SIMILARITY
@@ -29,6 +31,7 @@ from labapp.ui.widgets.row_view import RowList
 from tests.helpers.hands import turn_wheel
 from tests.helpers.judging_studies import write_judging_study
 from tests.helpers.rooms import skip_to
+from tests.tasks.screens.test_study_sounds import shows_red, sound
 from tests.ui.hearing import taken
 from tests.ui.keys import click, focus, press
 
@@ -111,6 +114,36 @@ def test_an_introduction_is_read_page_by_page(opened):
     turn(window, 2)
     QTest.mouseClick(window.bottom.right, LEFT)
     assert room.runner.part.id == "stage-1-intro"
+
+
+def test_its_texts_show_pictures_and_play_sounds_of_the_study(open_room, open_window, tmp_path):
+    shown = "![A field](field.png)\n\n![An alarm](alarm.wav)\n\n"
+    path = write_judging_study(tmp_path, "heatmaps", before=[{"method": "method.md"}])
+    (tmp_path / "method.md").write_text(TEXT.replace("---", f"{shown}---"), "utf-8")
+    (tmp_path / "description.md").write_text(f"# The method\n\n{shown}", "utf-8")
+    (tmp_path / "alarm.wav").write_bytes(sound())
+    Image.new("RGB", (60, 40), (200, 30, 30)).save(tmp_path / "field.png")
+    room = open_room(study=path)
+    window = open_window(room)
+    for pages, kind in ((0, TextPage), (1, PreviewPage), (1, WorkedExample)):
+        page = turn(window, pages)
+        assert isinstance(page, kind)
+        assert shows_red(page.text)
+        assert len(page.text.sound_bars) == 1
+    skip_to(room, "stage-1")
+    QApplication.processEvents()
+    QTest.mouseClick(window.top.help, LEFT)
+    for page in window.opened.inside.pages[:2]:
+        assert len(page.text.sound_bars) == 1
+    bar = window.opened.inside.pages[0].text.sound_bars[0][1]
+    QTest.mouseClick(bar.button, LEFT)
+    assert room.runner.state.sounds["alarm.wav"].playing
+
+
+def test_no_screen_of_a_task_makes_a_text_without_them():
+    """They are checked and copied, whichever text names them."""
+    tasks = Path(labapp.tasks.__path__[0]).rglob("*.py")
+    assert [path.name for path in tasks if "= MarkdownView(" in path.read_text("utf-8")] == []
 
 
 @pytest.mark.parametrize("name", ["prototype-distinction", "prototype-agreement"])

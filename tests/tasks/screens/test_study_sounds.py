@@ -15,10 +15,11 @@ import soundfile
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from labapp.analysis import load as load_tables
 from labapp.analysis.checking import check_study
+from labapp.record.audio import player as players
 from labapp.record.audio.player import Player
 from labapp.record.events.commands import EndSession, Next, Pause, Resume
 from labapp.record.journal.opening import open_record
@@ -34,6 +35,8 @@ from labapp.ui.participant.screen import Screen
 from labapp.ui.replay.picture import PastWindow
 from tests.helpers.beside import put_beside
 from tests.helpers.reach import ill_made, out_of_reach
+from tests.helpers.waiting import wait_for
+from tests.record.audio.loudspeaker import PatientTime
 from tests.ui.hearing import Text as Told
 from tests.ui.hearing import interface_of
 
@@ -69,6 +72,17 @@ def write_study(folder: Path, media_of_item: Any, **files: bytes) -> Path:
     return folder / "own.yaml"
 
 
+def shows_red(widget: QWidget) -> bool:
+    """Whether anything red is on it, as a picture of the tests is."""
+    shown = widget.grab().toImage()
+    colors = (
+        shown.pixelColor(x, y)
+        for x in range(0, shown.width(), 5)
+        for y in range(0, shown.height(), 5)
+    )
+    return any(color.red() > 150 > 2 * color.green() for color in colors)
+
+
 MEDIA = {"file": "sounds/alarm.wav", "alt": "An alarm", "plays": 2, "heard": True}
 LONG = {"sounds/alarm.wav": sound(seconds=60)}
 """So that it is not over before a busy machine has looked."""
@@ -81,7 +95,9 @@ def study(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def without_loudspeaker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The player's own clock, as on a computer without a loudspeaker."""
+    """The player's own clock, as on a computer without a loudspeaker; short sounds are not over
+    before a busy machine has looked."""
+    monkeypatch.setattr(players, "time", PatientTime(most_ms=30))
     monkeypatch.setattr(Screen, "make_player", staticmethod(lambda heard: Player(heard, None)))
 
 
@@ -134,11 +150,7 @@ def test_sounds_are_part_of_the_study(study: Path) -> None:
 
 
 def _wait(condition: Any, qapp: QApplication) -> None:
-    for _ in range(100):
-        if condition():
-            return
-        QTest.qWait(20)
-    raise AssertionError("it did not come to that")
+    wait_for(condition, lambda: QTest.qWait(10))
 
 
 def test_it_is_played_paused_and_heard_before_the_answer(
@@ -278,8 +290,7 @@ def test_options_play_sounds_by_keys_and_one_at_a_time(
     first.button.setFocus()
     QTest.keyClick(first.button, Qt.Key.Key_Space)
     QTest.keyClick(second.button, Qt.Key.Key_Space)
-    sounds = screen.state.sounds
-    assert [sounds["higher", "first"].playing, sounds["higher", "second"].playing] == [False, True]
+    assert not screen.state.sounds["higher", "first"].playing
     _wait(lambda: screen.state.sounds["higher", "second"].heard, qapp)
     assert screen.entrance() is first.button, "the other one is still to be heard"
     assert not second.button.isEnabled(), "it was played as often as it may be"
@@ -512,9 +523,7 @@ def test_a_debriefing_at_an_early_end_shows_pictures_and_names_sounds(
     tmp_path: Path, open_room: Any, open_window: Any
 ) -> None:
     path = write_study(tmp_path / "own", MEDIA)
-    picture = io.BytesIO()
-    Image.new("RGB", (60, 40), (200, 30, 30)).save(picture, "PNG")
-    (path.parent / "field.png").write_bytes(picture.getvalue())
+    Image.new("RGB", (60, 40), (200, 30, 30)).save(path.parent / "field.png")
     text = "# Thanks\n\n![A field](field.png)\n\n![An alarm](sounds/alarm.wav)\n"
     (path.parent / "thanks.md").write_text(text, "utf-8")
     flow = "  - debrief: thanks.md\n    early: always\n"
@@ -525,12 +534,7 @@ def test_a_debriefing_at_an_early_end_shows_pictures_and_names_sounds(
     QTest.qWait(50)
     text = window.cover.more
     assert "(♪ An alarm)" in text.toPlainText()
-    shown = text.grab().toImage()
-    assert any(
-        shown.pixelColor(x, y).red() > 150 > 2 * shown.pixelColor(x, y).green()
-        for x in range(0, shown.width(), 5)
-        for y in range(0, shown.height(), 5)
-    ), "the red picture"
+    assert shows_red(text)
 
 
 def test_a_consent_form_on_paper_has_pictures_and_names_sounds(

@@ -265,6 +265,31 @@ def test_a_high_video_is_seen_whole_with_what_plays_it(
     room.session.close("over")
 
 
+def test_a_page_that_scrolls_begins_at_its_question_where_videos_are_above_the_options(
+    tmp_path: Path, film: bytes, open_room: Any, open_window: Any
+) -> None:
+    path = with_options(tmp_path / "own", file=FILE)
+    (path.parent / "videos").mkdir()
+    (path.parent / FILE).write_bytes(film)
+    sheet = path.parent / "instruments/sheet.yaml"
+    sheet.write_text(sheet.read_text("utf-8").replace('"heard": true', '"heard": false'), "utf-8")
+    add_text(path, "# Robots\n")
+    room = open_room(study=path)
+    window = open_window(room)
+    window.resize(911, 512)
+    room.runner.send(Next())
+    QTest.qWait(50)
+    screen = window.screen_shown
+    focused, bar = QApplication.focusWidget(), screen.pages[0].verticalScrollBar()
+    assert screen.items[0].isAncestorOf(focused)
+    assert bar.value() == 0
+    window.bottom.right.setFocus()
+    focused.setFocus()
+    QTest.qWait(50)
+    assert bar.value() > 0, "it follows the focus from then on"
+    room.session.close("over")
+
+
 def test_simulated_participants_watch_it(tmp_path: Path, film: bytes) -> None:
     path = write_study(tmp_path / "own", MEDIA, **{FILE: film})
     sessions = simulate_study(str(path), 2, "random", tmp_path / "sessions")

@@ -1,6 +1,6 @@
 """What of a study may be compared: by codebook, tier and round, the marks of each rater.
 
-Codes and values of units as tables of ratings: a row a unit, a column a rater.
+Codes and values of units as tables of ratings: one row per unit, one column per rater.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CodedSession:
 
 
 def participant_numbers(sessions: Iterable[CodedSession]) -> list[int]:
-    """By session the number of its participant, from 0 in the order in which they appear."""
+    """The number of each session's participant, from 0 in order of appearance."""
     return _number_names((session.study, session.participant) for session in sessions)
 
 
@@ -108,13 +108,8 @@ class TierCoding:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What is compared, and what is not.
-
-    Attributes
-    ----------
-    tiers : by codebook, version, tier and round.
-    left_out : what is not compared and why, a sentence each.
-    """
+    """What is compared, and what is not. tiers: by codebook, version, tier and round; left_out:
+    what is not compared and why, a sentence each."""
 
     tiers: tuple[TierCoding, ...]
     left_out: tuple[str, ...]
@@ -130,13 +125,8 @@ class _Gathering:
 
 
 def gather(sessions: Sequence[CodedSession], codebooks: Mapping[str, Codebook]) -> Gathered:
-    """Sort the marks of sessions into what may be compared.
-
-    Parameters
-    ----------
-    sessions : of one study or several.
-    codebooks : the versions by their SHA-256.
-    """
+    """Sort the marks of sessions into what may be compared. sessions: of one study or several;
+    codebooks: the versions by their SHA-256."""
     work = _Gathering()
     for number, session in enumerate(sessions):
         for rater in session.annotations.raters.values():
@@ -300,7 +290,7 @@ def _stretches(session: CodedSession, rater: str, phase: Phase) -> tuple[Stretch
 
 
 NO_CODE = "(no code)"
-"""What an optional tier has where a rater left a unit without a code."""
+"""What an optional tier has if a rater left a unit without a code."""
 
 PRESENCE = ("absent", "present")
 """Of one code against all others."""
@@ -393,13 +383,9 @@ class UnitTable:
 
 
 def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
-    """The units of frozen segmentations with what raters gave to them.
-
-    Parameters
-    ----------
-    tier : a tier whose codes are given to units.
-    everybody : whether units of all speakers are compared, not the participant's alone.
-    """
+    """The units of frozen segmentations with what raters gave to them. tier: a tier whose codes are
+    given to units; everybody: whether units of all speakers are compared, not only the
+    participant's."""
     raters = tier.raters
     rows: list[CodedUnit] = []
     remarks: list[str] = []

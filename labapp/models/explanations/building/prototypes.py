@@ -42,10 +42,10 @@ from labapp.models.stimuli.pictures import paint_bird
 
 @dataclass(frozen=True, slots=True)
 class PrototypeExplainer:
-    """Explains photos by prototypes. `distinction`: whether rows are of the four species with the
-    highest scores; otherwise they are of the predicted species."""
+    """Explains photos by prototypes. `spec.distinction`: whether rows are of the four species with
+    the highest scores, and not of the predicted species."""
 
-    distinction: bool
+    spec: Spec
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
         return model.predicted(pictures)
@@ -77,7 +77,7 @@ class PrototypeExplainer:
         for n, job in enumerate(jobs):
             fields: dict[str, Any] = {}
             species: tuple[int, ...] = (job.candidate.prediction,)
-            if self.distinction:
+            if self.spec.distinction:
                 scores = explanation.scores[n].tolist()
                 species = options(scores, job.candidate.truth, random=random_of(seed, job))
                 fields["options"] = tuple(class_id(k) for k in species)
@@ -115,23 +115,19 @@ def _rank_rows(
     ]
 
 
-def by_prototypes(spec: Spec) -> PrototypeExplainer:
-    return PrototypeExplainer(spec.distinction)
-
-
 @dataclass(frozen=True, slots=True)
 class PathExplainer:
-    """Explains photos by paths. `distinction`: whether the last two steps are left to the
+    """Explains photos by paths. `spec.distinction`: whether the last two steps are left to the
     participant; then only photos are eligible in which these steps decide between four species."""
 
-    distinction: bool
+    spec: Spec
 
     def predicted(self, model: Classifier, pictures: UInt8) -> Int64:
         return prototree.explain(model, pictures).predicted
 
     def eligible(self, model: Classifier, pictures: UInt8) -> NDArray[np.bool_]:
         fit = np.ones(len(pictures), bool)
-        if self.distinction:
+        if self.spec.distinction:
             fit[:] = False
             shown = prototree.explain(model, pictures)
             fit[[steps.picture for steps in prototree.final_twos(shown)]] = True
@@ -166,7 +162,7 @@ class PathExplainer:
             wrong = first_wrong(explanation, n, job.candidate.truth)
             if not job.candidate.right and wrong is not None:
                 fields["first_wrong"] = wrong
-            if self.distinction and job.candidate.right:
+            if self.spec.distinction and job.candidate.right:
                 final = finals[n]
                 first, absent, present = (
                     _row(s) for s in explanation.steps(final.picture, final.nodes)
@@ -214,10 +210,6 @@ def _row(step: PathStep) -> dict[str, Any]:
         "similarity": round(step.probability, 4),
         "present": step.present,
     }
-
-
-def by_paths(spec: Spec) -> PathExplainer:
-    return PathExplainer(spec.distinction)
 
 
 ROW, COLUMN, MARGIN = 44, 190, 30

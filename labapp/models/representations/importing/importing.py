@@ -115,16 +115,13 @@ def decode(
     how: OutputLayout,
     expected: Float32 | None,
 ) -> Tried:
-    """Decode all dial states that it is tried on, alone and together.
+    """Decode all dial states that it is tried on, alone and together. Raises ModelError: with all
+    faults.
 
     Parameters
     ----------
     rows : shape (n, dimensions).
     expected : what the file itself made of them, where it was converted.
-
-    Raises
-    ------
-    ModelError : with all faults.
     """
     tried = Tried()
     trial = space.encode_rows(rows).astype(np.float32)
@@ -361,14 +358,15 @@ def import_decoder(
     trusted: bool = False,
     out: Path | None = None,
 ) -> Imported:
-    """Make a model package of a decoder.
+    """Make a model package of a decoder. Raises ModelError: with everything that is wrong with the
+    decoder.
 
     Parameters
     ----------
     source : an ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
     latents : .npy, shape (n, dimensions): encodings of data that the model did not learn from, if
         there are any. Limits of dials and questions are taken from them.
-    shape : of an instance, where the decoder makes flat rows: (points,), (rows, columns) or (rows,
+    shape : of an instance, if the decoder makes flat rows: (points,), (rows, columns) or (rows,
         columns, 3).
     distance : how two instances are compared; see `labapp.models.representations.distance`. By
         default the
@@ -378,10 +376,6 @@ def import_decoder(
         Of which the model is, for its card; by default what stands before the stroke of its id.
     trusted : open a TorchScript file though it cannot be shut in.
     out : the folder to write; by default the user's models, where studies find the model by its id.
-
-    Raises
-    ------
-    ModelError : with everything that is wrong with the decoder.
     """
     _check_id(model_id)
     folder = resources.user_models() / model_id if out is None else out

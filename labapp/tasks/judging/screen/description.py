@@ -19,7 +19,7 @@ says what the colours of heatmaps mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile, zip_longest
 from math import floor
@@ -62,7 +62,7 @@ from labapp.tasks.judging.screen.photos import (
 )
 from labapp.tasks.judging.task import SCREENS
 from labapp.ui import theme
-from labapp.ui.participant.screen import Opened, PagedScreen, PageStack
+from labapp.ui.participant.screen import Opened, PagedScreen, PageStack, Screen
 from labapp.ui.participant.view import SessionView
 from labapp.ui.widgets import controls
 from labapp.ui.widgets.choice import COMMANDS
@@ -91,14 +91,10 @@ class WorkedExample(QWidget):
     """The text and the photo on the left, the explanation on the right."""
 
     def __init__(
-        self,
-        session: SessionView,
-        task: JudgingTask,
-        explained: ExplainedModel,
-        photo: PlannedPhoto,
-        text: str,
+        self, screen: Screen, part: JudgingPart | MethodPart, photo: PlannedPhoto, text: str
     ) -> None:
         super().__init__()
+        session, explained = screen.session, part.explained
         assert session.images is not None, "a session that explains pictures keeps them"
         words = session.words
         self.enlarger = Enlarger(
@@ -107,14 +103,14 @@ class WorkedExample(QWidget):
             lambda name: words("judging_enlarged", name=name),
         )
         self.enlarger.rest(session.images.image(photo.photo), None, words("judging_photo"))
-        self.text = MarkdownView()
+        self.text = screen.text_view()
         self.text.show_text(text)
         self._share = LEFT_SHARE[explained.kind]
         self.explanation: Heatmaps | RowList
         if explained.kind == "heatmaps":
             self.explanation = Heatmaps(session, session.images, explained, photo, self.enlarger)
         else:
-            self.explanation = rows_of(session, session.images, task, photo, self.enlarger)
+            self.explanation = rows_of(session, session.images, part.task, photo, self.enlarger)
         self._left = QWidget()
         left = controls.column(self._left, theme.SPACE_S)
         controls.fill(left, (self.text, 50), self.enlarger, 1)
@@ -427,16 +423,11 @@ class HeatmapBar(Picture):
 
 
 class Description(Opened):
-    """The description of a part's method, or its whole tree. open_tree: called where the hand wants
-    to see the tree."""
+    """The description of the method of a screen's part, or its whole tree."""
 
-    def __init__(
-        self, session: SessionView, part: JudgingPart | MethodPart, open_tree: Callable[[], None]
-    ) -> None:
+    def __init__(self, screen: DescribedScreen, part: JudgingPart | MethodPart) -> None:
         super().__init__()
-        self.session = session
-        self._part = part
-        self._open_tree = open_tree
+        self._screen, self._part = screen, part
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.inside: DescriptionPages | WholeTree | None = None
@@ -456,18 +447,18 @@ class Description(Opened):
             return
         self.what = what
         closes = "judging_close_tree" if what == TREE else "judging_close_description"
-        self.close_words = self.session.words(closes)
+        self.close_words = self._screen.session.words(closes)
         if self.inside is not None:
             self._column.removeWidget(self.inside)
             self.inside.hide()  # it goes a moment later, and would lie over the new one
             self.inside.deleteLater()
         part, tree = self._part, self._part.explained.tree
         if what == TREE and tree is not None:
-            self.inside = WholeTree(self.session, tree)
+            self.inside = WholeTree(self._screen.session, tree)
         else:
             assert isinstance(part, JudgingPart), "the introduction offers its tree alone"
-            self.inside = DescriptionPages(self.session, part)
-            self.inside.tree.clicked.connect(self._open_tree)
+            self.inside = DescriptionPages(self._screen, part)
+            self.inside.tree.clicked.connect(self._screen.open_tree)
         self._column.addWidget(self.inside)
 
     key_places = (ZoomView,)
@@ -486,18 +477,18 @@ class Description(Opened):
 class DescriptionPages(QWidget):
     """The description and the worked examples, one at a time."""
 
-    def __init__(self, session: SessionView, part: JudgingPart) -> None:
+    def __init__(self, screen: Screen, part: JudgingPart) -> None:
         super().__init__()
-        words = session.words
+        session, words = screen.session, screen.session.words
         told = [split_page(page) for page in session.pages(part.description, part.values)]
         text = "\n\n".join(text for text, shown in told if shown in ("", TREE))
-        self.pages: list[Enterable] = [TextPage(text)]
+        self.pages: list[Enterable] = [TextPage(screen.text_view(), text)]
         names = [words("judging_description")]
         for name, key in (
             ("correct", "judging_example_correct"),
             ("incorrect", "judging_example_incorrect"),
         ):
-            if made := example_page(session, part, name):
+            if made := example_page(screen, part, name):
                 self.pages.append(made)
                 names.append(words(key))
         self.tabs = Views(names, session.palette, " / ".join(names))
@@ -522,16 +513,16 @@ class DescriptionPages(QWidget):
         return self.tabs if not self.tabs.isHidden() else self.pages[0].entrance()
 
 
-def example_page(session: SessionView, part: JudgingPart, name: str) -> WorkedExample | None:
+def example_page(screen: Screen, part: JudgingPart, name: str) -> WorkedExample | None:
     """A worked example as the introduction to the same stimuli has it; None if none does."""
-    for other in session.parts:
+    for other in screen.session.parts:
         if not isinstance(other, MethodPart) or other.explained.stimuli != part.explained.stimuli:
             continue
         photo = other.correct if name == "correct" else other.incorrect
-        for page in session.pages(other.document, other.values):
+        for page in screen.session.pages(other.document, other.values):
             text, shown = split_page(page)
             if shown == name and photo is not None:
-                return WorkedExample(session, part.task, part.explained, photo, text)
+                return WorkedExample(screen, part, photo, text)
     return None
 
 
@@ -577,9 +568,9 @@ def split_page(page: str) -> tuple[str, str]:
 class TextPage(QWidget):
     """A text in a column of its own, and perhaps a button below it."""
 
-    def __init__(self, text: str, button: Button | None = None) -> None:
+    def __init__(self, view: MarkdownView, text: str, button: Button | None = None) -> None:
         super().__init__()
-        self.text = MarkdownView()
+        self.text = view
         self.text.show_text(text)
         self.button = button
         column = controls.fill(controls.column(None, theme.SPACE_L), 1, (self.text, 100))
@@ -598,10 +589,10 @@ class TextPage(QWidget):
 class PreviewPage(QWidget):
     """A text over the task's own screen."""
 
-    def __init__(self, text: str, screen: JudgingScreen) -> None:
+    def __init__(self, view: MarkdownView, text: str, screen: JudgingScreen) -> None:
         super().__init__()
         self.tried = screen
-        self.text = MarkdownView()
+        self.text = view
         self.text.show_text(text)
         controls.fill(controls.column(self, theme.SPACE_M), self.text, (screen, 100))
 
@@ -633,13 +624,14 @@ class MethodScreen(DescribedScreen, PagedScreen):
         session, part = self.session, self._part
         examples = {"correct": part.correct, "incorrect": part.incorrect}
         if (photo := examples.get(shown)) is not None:
-            return WorkedExample(session, part.task, part.explained, photo, text)
+            return WorkedExample(self, part, photo, text)
+        view = self.text_view()
         if shown == "preview" and (tried := rehearsal(session, part)):
-            return PreviewPage(text, tried)
+            return PreviewPage(view, text, tried)
         if shown == TREE and part.explained.tree is not None:
             button = Button(session.words("judging_whole_tree"), pressed=self.open_tree)
-            return TextPage(text, button)
-        return TextPage(text)
+            return TextPage(view, text, button)
+        return TextPage(view, text)
 
     def entrance(self) -> QWidget | None:
         page = self.page

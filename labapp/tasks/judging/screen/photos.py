@@ -96,7 +96,7 @@ class DescribedScreen(Screen):
             from labapp.tasks.judging.screen.description import Description
 
             assert isinstance(self.planned, JudgingPart | MethodPart)
-            self._described = Description(self.session, self.planned, self.open_tree)
+            self._described = Description(self, self.planned)
         if what and self._described is not None:
             self._described.show_what(what)
         return self._described if what else None
@@ -193,7 +193,7 @@ class JudgingScreen(DescribedScreen):
         return max(row.needed_width for row in self.asked.values())
 
     def ask(self, name: str, row: QuestionRow) -> QuestionRow:
-        """Have a question answered by this widget."""
+        """Let this widget ask a question."""
         row.answered.connect(
             lambda place, device: self.judge(name, self.place_of(name, place), device)
         )
@@ -459,7 +459,7 @@ class RatedScreen(JudgingScreen):
             self.after_row(place)
 
     def after_row(self, place: int) -> None:
-        """Where the keyboard goes from a row that was just rated."""
+        """The widget that gets the keyboard after a row was rated."""
         if not self.rows.focus_on(place + 1):
             self.go_to_first_asked()
 

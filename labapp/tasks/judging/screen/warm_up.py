@@ -208,10 +208,10 @@ class Feedback(QFrame):
 class Explanation(QWidget):
     """A page of text beside the tree, of which no path is marked."""
 
-    def __init__(self, session: SessionView, page: str) -> None:
+    def __init__(self, session: SessionView, view: MarkdownView, page: str) -> None:
         super().__init__()
         words = session.words
-        self.text = MarkdownView()
+        self.text = view
         self.text.show_text(page)
         self.tree = FruitTree(session.palette, tree_texts(words), words("judging_fruits_step"))
         self._row = controls.row(self, theme.SPACE_XXL)
@@ -221,7 +221,7 @@ class Explanation(QWidget):
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The tree stands below the text where there is too little width for it beside it."""
+        """The tree is placed below the text if there is no room next to it."""
         super().resizeEvent(event)
         least = self.text.width() + theme.SPACE_XXL + self.tree.minimumWidth()
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
@@ -232,7 +232,7 @@ class Explanation(QWidget):
 
 
 class WarmUpScreen(Screen):
-    """The pages before the exercises are the screen's alone: the session knows exercises."""
+    """The pages before the exercises are known only to the screen: the session knows exercises."""
 
     def __init__(self, session: SessionView, part: WarmUpPart) -> None:
         super().__init__(session, part)
@@ -241,7 +241,8 @@ class WarmUpScreen(Screen):
         self._told = False
         words = session.words
         self.explanations = [
-            Explanation(session, page) for page in session.pages(part.document, {})
+            Explanation(session, self.text_view(), page)
+            for page in session.pages(part.document, {})
         ]
         self.worked = ExercisePanel(session, part.worked)
         self.worked.title.setText(words("judging_example"))

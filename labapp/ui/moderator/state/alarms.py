@@ -14,7 +14,7 @@ from labapp.base.messages import Message, encode_message
 from labapp.record.events import Event, Payload
 from labapp.record.events.lifecycle import AlarmCleared, AlarmRaised, cause_of
 from labapp.session.folder import LOW_DISK_BYTES
-from labapp.ui.language import N_, counted, tr, tr_known
+from labapp.ui.language import N_, N_all, counted, tr, tr_known
 from labapp.ui.moderator import wording
 from labapp.ui.moderator.wording import detail_of, gap
 
@@ -87,40 +87,21 @@ AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
     "gated": ("warn", N_("alarm.gated"), N_("alarm.gated_why")),
     "clipping": ("warn", N_("alarm.clipping"), N_("alarm.clipping_why")),
 }
-TODO: dict[str, str] = {
-    "journal_stalled": N_("alarm.todo.journal_stalled"),
-    "sound_disk_low": N_("alarm.todo.sound_disk_low"),
-    "sound_write_failed": N_("alarm.todo.sound_write_failed"),
-    "disk_low": N_("alarm.todo.disk_low"),
-    "microphone_failed": N_("alarm.todo.microphone_failed"),
-    "lsl_failed": N_("alarm.todo.lsl_failed"),
-    "remote_failed": N_("alarm.todo.remote_failed"),
-    "program_error": N_("alarm.todo.program_error"),
-    "exclusion_undecided": N_("alarm.todo.exclusion_undecided"),
-    "decoder_slow": N_("alarm.todo.decoder_slow"),
-    "audio_silent": N_("alarm.todo.audio_silent"),
-    "audio_zeros": N_("alarm.todo.audio_zeros"),
-    "audio_gated": N_("alarm.todo.audio_gated"),
-    "gap": N_("alarm.todo.gap"),
-    "device": N_("alarm.todo.device"),
-    "screen": N_("alarm.todo.screen"),
-}
-"""What to do, by the key of an alarm; nothing if its words say that themselves."""
-SAYS_WHAT_TO_DO = frozenset(
-    {"audio_clipping", "close", "consent_not_stored", "network_drive", "quota_full"}
+TODO: dict[str, str] = N_all(
+    "alarm.todo",
+    *("journal_stalled", "sound_disk_low", "sound_write_failed"),
+    *("disk_low", "microphone_failed", "lsl_failed", "remote_failed"),
+    *("program_error", "exclusion_undecided", "decoder_slow"),
+    *("audio_silent", "audio_zeros", "audio_gated", "gap", "device", "screen"),
 )
-"""Keys of the alarms whose own words do."""
+"""What to do, by the key of an alarm; nothing if its words say that themselves."""
 SOUND = frozenset(f"audio_{state}" for state in AUDIO_STATES)
 """Keys of the alarms about what the microphone hears."""
 
 DURING = SOUND | {"device", "close"}
 """Keys of the alarms that ask for what only a running session needs."""
 
-TOLD = {
-    "recorder": N_("alarm.stalled.recorder"),
-    "kept": N_("alarm.stalled.kept"),
-    "left_out": N_("alarm.stalled.left_out"),
-}
+TOLD = N_all("alarm.stalled", "recorder", "kept", "left_out")
 """What follows from a standstill, and what to do."""
 
 

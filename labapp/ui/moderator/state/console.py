@@ -28,6 +28,7 @@ from labapp.study.plugins.part import PlannedPart, introduces, with_trials
 from labapp.ui.language import (
     N_,
     WITHDREW,
+    N_all,
     counted,
     number,
     tr,
@@ -267,29 +268,22 @@ FREQUENT = frozenset({"dial.moved", "picture.decoded", "audio.block"})
 
 AWAY = "focus_lost"
 WORDS = {
+    **N_all(
+        "deviation",
+        *("interrupted", "stage_restarted", "part_skipped", "skip_taken_back", "ended_early"),
+        *("unfinished", "attempt_interrupted", "unblinded", "aligned_at_start", "no_sound"),
+        *("sound_lost", "microphone_lost", "close_requested"),
+    ),
     "paused": N_("state.paused"),
-    "interrupted": N_("deviation.interrupted"),
     "stalled": "",
     "clock_changed": N_("alarm.clock_changed"),
-    "stage_restarted": N_("deviation.stage_restarted"),
-    "part_skipped": N_("deviation.part_skipped"),
-    "skip_taken_back": N_("deviation.skip_taken_back"),
-    "ended_early": N_("deviation.ended_early"),
     "withdrawn": N_("deviation.withdrew"),
-    "unfinished": N_("deviation.unfinished"),
-    "attempt_interrupted": N_("deviation.attempt_interrupted"),
     "noted": "",
     "noted_taken_back": N_("deviation.taken_back"),
-    "unblinded": N_("deviation.unblinded"),
-    "aligned_at_start": N_("deviation.aligned_at_start"),
-    "no_sound": N_("deviation.no_sound"),
-    "sound_lost": N_("deviation.sound_lost"),
-    "microphone_lost": N_("deviation.microphone_lost"),
     "sound_zeros": N_("deviation.zeros"),
     "sound_clipping": N_("alarm.clipping"),
     "screen_changed": N_("deviation.screen"),
     AWAY: N_("deviation.keyboard_away"),
-    "close_requested": N_("deviation.close_requested"),
 }
 KEPT_DATA = {"keep": N_("deviation.data_kept"), "delete": N_("deviation.data_deleted")}
 SKIPPED = {"trial": N_("deviation.skipped_question"), "part": N_("deviation.skipped_part")}
@@ -653,7 +647,8 @@ class PlanView:
 
 
 def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
-    """Rows for a plan: a stage takes in the text before it and the questionnaires about it.
+    """Rows for a plan. The row of a stage includes the text before it and the questionnaires about
+    it.
 
     blind: representations are not named.
     """
@@ -773,7 +768,7 @@ class Note:
 
     @property
     def corrected(self) -> bool:
-        """Whether it reads otherwise than at first."""
+        """Whether its text has been changed."""
         return self.text != self.first
 
 
