@@ -1,4 +1,4 @@
-"""The beginning of the program: a splash where the moderator's window opens, then the commands.
+"""The beginning of the program: a splash if the moderator's window opens, then the commands.
 
 What is imported before the splash makes a person wait, so the commands are imported after it.
 """

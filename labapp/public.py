@@ -66,7 +66,7 @@ def decode(model: str | Path, z: ArrayLike) -> NDArray[np.float32]:
 
     Returns
     -------
-    float32, the shape of an instance, with n in front where `z` has it.
+    float32, with the shape of an instance, preceded by n if `z` has it.
 
     Raises
     ------
@@ -102,8 +102,8 @@ def decode(model: str | Path, z: ArrayLike) -> NDArray[np.float32]:
 
 
 def metric(name: str) -> Function:
-    """A metric of representations by its name on the command line, such as `mig`; those of other
-    packages too.
+    """The metric of representations with a name used on the command line, such as `mig`, including
+    metrics from other packages.
 
     It is called with codes of shape (n, C) and factors of shape (n, K), row for row, and returns a
     `labapp.models.metrics.inputs.Score`.
@@ -119,7 +119,7 @@ def still(
     """Write the participant's screen at a time of a recorded session as a PNG; returns its path.
 
     Like `labapp replay --still`, it notes in the session's folder that the picture was made, so
-    that a withdrawal can name it. It warns of what may look different from the session.
+    that a withdrawal can list it. It warns about anything that may look different from the session.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ Tables are written as CSV for people and as Parquet for programs, with a diction
 
 report.html: what the sessions show, in one page that can be printed and sent.
 
-The language of a report: that of its studies, where there is a table of it.
+The language of a report: that of its studies, if there is a table of it.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _of_windows(language: str) -> dict[str, str]:
 
 
 def table_of(language: str) -> Path | None:
-    """The table of a language, where there is one."""
+    """The table of a language, if there is one."""
     path = resources.assets() / "texts" / language / FILE
     return path if path.is_file() else None
 
@@ -210,7 +210,7 @@ def analyze(
     progress : called with the share that is done (0..1) and what is being done; what it raises ends
         the work.
     withdrawn : also use sessions whose participants withdrew and let the data be kept.
-    pilot : use pilots alone; without it they are left out.
+    pilot : use only pilots; without it they are left out.
     only : use the sessions with any of these tags or phases, and no others.
     without : use none with one of these.
     ratings : sheets with the ratings of dial names.
@@ -315,7 +315,7 @@ def _wording(tables: Tables, translation: Translation | None) -> Iterator[None]:
 
 
 def _refuse_phases(tables: Tables) -> None:
-    """Raise RecordError where a study has several phases: nobody said that they belong together."""
+    """Raise RecordError if a study has several phases: nobody said that they belong together."""
     people = tables.participants
     pairs = zip(people["study"], people["phase"].fillna(""), strict=True)
     for study, phases in count_phases(pairs).items():
@@ -344,7 +344,7 @@ def figures(tables: Tables, findings: Findings | None = None) -> list[ReportFigu
     Parameters
     ----------
     tables : of sessions or bundles, all of them.
-    findings : of the sessions that count; computed where it is None.
+    findings : of the sessions that count; computed if it is None.
     """
     if findings is None:
         findings = Findings.find(tables.included())
@@ -362,7 +362,7 @@ def figures(tables: Tables, findings: Findings | None = None) -> list[ReportFigu
 
 
 def _draw(tables: Tables, findings: Findings, folder: Path) -> None:
-    """The figures that are files, where there are any. Raises OSError."""
+    """The figures that are files, if there are any. Raises OSError."""
     plates = figures(tables, findings)
     if not plates:
         return
@@ -436,9 +436,9 @@ def file_names() -> tuple[str, ...]:
 def write(tables: Tables, out: Path, findings: Findings | None = None) -> list[Path]:
     """Write every table as .csv and .parquet, and columns.csv, into the folder `out`.
 
-    findings: what the sessions that count say, where that is known already.
+    findings: what the sessions that count say, if that is known already.
 
-    In CSV a cell with one number a dimension is a JSON list, a missing value is empty, and text
+    In CSV a cell with one number per dimension is a JSON list, a missing value is empty, and text
     is escaped as `labapp.base.reading.tables` says; in Parquet they are a list and the text itself.
     Nothing is overwritten: raises ExportExists when one of the files is there, DataFolderError when
     the folder cannot be written.
@@ -483,7 +483,7 @@ def refuse_existing(out: Path, names: Iterable[str]) -> None:
 
 
 def dictionary(tables: Tables | None = None) -> pd.DataFrame:
-    """One row a column of every table: table, column, type, unit, meaning."""
+    """One row per column of every table: table, column, type, unit, meaning."""
     return pd.DataFrame(
         [
             (table, column.name, column.kind, column.unit, column.meaning)
@@ -495,7 +495,7 @@ def dictionary(tables: Tables | None = None) -> pd.DataFrame:
 
 
 def with_lists(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
-    """A table with the cells of one number a dimension as JSON lists."""
+    """A table with the cells of one number per dimension as JSON lists."""
     lists = [column.name for column in columns if column.kind == "numbers"]
     return frame.assign(**{column: frame[column].map(json.dumps) for column in lists})
 
@@ -593,7 +593,7 @@ def report(
     remarks: Iterable[str] = (),
 ) -> str:
     """The page as text. made: the time printed on it (now, if not given); findings: what the
-    sessions that count say, where that is known already; remarks: more of what the reader should
+    sessions that count say, if that is known already; remarks: more of what the reader should
     know, beside those of the tables."""
     made = made or datetime.now(UTC)
     if findings is None:

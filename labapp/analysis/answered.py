@@ -66,7 +66,7 @@ class AnsweredAttempt(Attempt, Generic[P, D, A]):
         self.drawn = drawn
 
     def show(self, event: Event, working: int) -> None:
-        """The question was on the screen."""
+        """Record that the question was on the screen."""
         self.started_session_ns, self.started_ns = event.t_ns, working
 
     def choose(self, choice: int, working: int) -> None:
@@ -190,7 +190,7 @@ def read_bundled_cards(bundle: Path) -> dict[str, ModelCard]:
 def with_replicates(
     events: list[tuple[Event, Payload]], record: Record
 ) -> list[tuple[Event, Payload]]:
-    """The events of a session; where its first one does not say which published study it repeats,
+    """The events of a session; if its first one does not say which published study it repeats,
     as that of older ones does not, its copy of the study file does."""
     if not events or not isinstance(events[0][1], SessionPlanned) or events[0][1].replicates:
         return events

@@ -42,7 +42,7 @@ def separation(far: Sequence[float], close: Sequence[float]) -> Separation | Non
     """The alignment that best separates marks "far" from marks "close", by balanced accuracy.
 
     Between equally good intervals the widest is taken, then the highest. None if one kind is
-    missing, or where no alignment has the close marks above it more often than the far ones.
+    missing, or if no alignment has the close marks above it more often than the far ones.
     """
     if not far or not close:
         return None

@@ -70,7 +70,7 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
     own = items(loaded).values()
     options = [str(option.id) for item in own for option in getattr(item, "options", ())]
     others = (*study.exclude, *study.quotas, *options, *_names_of_stages(study))
-    only_short = {*factors, *others, *columns} - _columns_of_other_tasks(study)
+    only_short = {*factors, *others, *({*columns} - _columns_of_other_tasks(study))}
     measures = [*columns, *spelt, *(longer for own in spelt.values() for longer in own)]
     known = dict.fromkeys((*factors, *measures, *others))
     known |= dict.fromkeys(_models_of_sets(known))
@@ -236,7 +236,7 @@ def impossible_effects(loaded: LoadedStudy) -> Iterator[StudyError]:
 
 
 def _ranges(loaded: LoadedStudy, names: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """By name of an outcome its lowest and its highest value, where they are known."""
+    """By name of an outcome its lowest and its highest value, if they are known."""
     ends = {
         ("", column.name): ends_of(column.unit)
         for _, column in outcome_columns()

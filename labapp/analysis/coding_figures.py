@@ -109,7 +109,7 @@ def words_of(by: str) -> str:
 
 
 def _mentions(counts: pd.DataFrame, by: str) -> Figure:
-    """A row a code, in it a point a level with its interval."""
+    """One row per code, in it one point per level with its interval."""
     codes = _order_codes(counts)
     names = sorted(counts["level"].dropna().unique()) if by else [""]
     high = ROW_IN * len(codes) * max(1.2, 0.7 * len(names)) + 0.9 + 0.2 * (len(names) > 1)
@@ -174,7 +174,7 @@ def _order_codes(rows: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _titles(rows: pd.DataFrame, codes: Sequence[tuple[str, str]]) -> list[str]:
-    """What codes are called; with their tiers where there are several.
+    """What codes are called; with their tiers if there are several.
 
     rows: of a table of marks or counts.
     """
@@ -193,7 +193,7 @@ def _spans(ax: Axes, rows: pd.DataFrame, place: float, most: float, thick: float
 
 
 def _study(tables: Tables) -> Figure:
-    """A panel a code, a row a participant's session."""
+    """One panel per code, one row per participant's session."""
     marks = select_counted_marks(tables.coded)
     codes = _order_codes(marks)
     sessions = tables.participants[tables.participants["included"]]

@@ -179,7 +179,7 @@ def _by(counts: pd.DataFrame, by: str) -> Html:
 
 
 def _quotes(tables: Tables) -> Html:
-    """Some quotes a code, each of another participant, where that was agreed; what is left out."""
+    """Some quotes a code, each of another participant, if that was agreed; what is left out."""
     marks = select_counted_marks(tables.coded)
     rows = []
     names = code_names(marks)
@@ -314,7 +314,7 @@ def _row(name: str, spoken: pd.DataFrame, pauses: pd.DataFrame) -> list[object]:
 
 
 def _spread(values: pd.Series, decimals: int) -> object:
-    """The median of values, below it their quartiles where there are several."""
+    """The median of values, below it their quartiles if there are several."""
     own: Sequence[float] = [float(value) for value in values.dropna()]
     if not own:
         return NONE
@@ -395,7 +395,7 @@ def select_counted_marks(coded: pd.DataFrame) -> pd.DataFrame:
 
 def find_comparison_columns(tables: Tables) -> list[str]:
     """The columns by which a study is counted: the model, and its factors or else its conditions,
-    each where it has several levels."""
+    each if it has several levels."""
     frames = (tables.coded, tables.stages, tables.participants)
     factors = list(
         dict.fromkeys(
@@ -417,7 +417,7 @@ def _find_met_levels(tables: Tables, column: str) -> pd.DataFrame:
 
 
 def code_counts(tables: Tables) -> pd.DataFrame:
-    """The table `code_counts`: a row a code, overall and by level. tables: of sessions that
+    """The table `code_counts`: one row per code, overall and by level. tables: of sessions that
     count."""
     studies = sorted(tables.coded["study"].unique())
     rows = [row for study in studies for row in _rows(tables.of_study(study), study)]
@@ -454,8 +454,8 @@ def _rows(own: Tables, study: str) -> Iterator[dict[str, object]]:
 
 
 def code_names(rows: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """What codes are called, by tier and id: where several of a tier are called the same, with the
-    id; the id alone where the name is not known.
+    """What codes are called, by tier and id: if several of a tier are called the same, with the
+    id; the id alone if the name is not known.
 
     rows: of a table that has `tier`, `code` and `code_name`; where versions of a codebook differ,
     the last row holds.
@@ -555,7 +555,7 @@ _KEYS = [column.name for column in TALK_TIMES[: [c.name for c in TALK_TIMES].ind
 
 
 def talk_times(tables: Tables) -> pd.DataFrame:
-    """The table `talk_times`: a row a question at which the participant spoke, and one for what
+    """The table `talk_times`: one row per question at which the participant spoke, and one for what
     was said outside of questions in each stage. tables: of sessions that count."""
     return build_frame(list(_rows_of_talk(tables.utterances)), TALK_TIMES)
 

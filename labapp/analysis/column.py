@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["text", "integer", "number", "boolean", "numbers"]
-"""numbers: one number a dimension, in the order of the dials."""
+"""numbers: one number per dimension, in the order of the dials."""
 
 
 Getter = Callable[[Any], Any]
@@ -94,7 +94,7 @@ _LINE = re.compile(r"(?P<kind>\w+) (?P<name>\w+)(?: \[(?P<unit>.+?)\])?: (?P<mea
 
 
 def columns_in(described: str) -> Iterator[Column]:
-    """Columns of lines such as `number speed [m/s]: how fast it was`.
+    """Columns described by lines such as `number speed [m/s]: how fast it was`.
 
     A line begins with what makes the column: text, whole, number, seconds, yes or each. A longer
     meaning continues in indented lines. Raises TypeError for a line that describes no column.

@@ -265,7 +265,7 @@ def _is_number(text: str) -> bool:
 
 
 def _at(column: _Column, index: pd.Index) -> _Column:
-    """The column at the rows of an index; missing where it has none."""
+    """The column at the rows of an index; missing if it has none."""
     series = column.series[~column.series.index.duplicated(keep="last")].reindex(index)
     why = column.why
     if why is not None:
@@ -274,7 +274,7 @@ def _at(column: _Column, index: pd.Index) -> _Column:
 
 
 def _cells(stages: pd.DataFrame) -> pd.Series:
-    """By participant and stage what tells it from the participant's others: the model where each
+    """By participant and stage what tells it from the participant's others: the model if each
     was met once, else the number of the stage."""
     by_model = stages["model"].notna().all() and not stages.duplicated([*KEYS, "model"]).any()
     cells = stages["model"] if by_model else "stage_" + stages["stage_number"].astype("string")

@@ -73,7 +73,7 @@ def factor_column(factor: str) -> str:
 
 
 class Declaration(Declared):
-    """What a study declares, as its sessions have it; the defaults where it says nothing.
+    """What a study declares, as its sessions have it; the defaults if it says nothing.
 
     Attributes
     ----------
@@ -276,8 +276,8 @@ def _designs(declared: Iterable[str]) -> list[Design]:
 def _level_columns(
     factors: Iterable[tuple[str, Iterable[object] | None]], meaning: str
 ) -> tuple[Column, ...]:
-    """A column a factor, with the levels of all studies that have it; meaning: with {factor} and
-    {levels}."""
+    """One column per factor, with the levels of all studies that have it; meaning: with {factor}
+    and {levels}."""
     levels: dict[str, dict[str, None]] = {}
     for factor, own in factors:
         if own is not None:
@@ -289,7 +289,7 @@ def _level_columns(
 
 
 def between_columns(declared: Iterable[str]) -> tuple[Column, ...]:
-    """A column a factor of which each participant has one level."""
+    """One column per factor of which each participant has one level."""
     return _level_columns(
         (factor for design in _designs(declared) for factor in design.between.items()),
         "the participant's level of the factor {factor} of the study's design: {levels}",
@@ -297,8 +297,8 @@ def between_columns(declared: Iterable[str]) -> tuple[Column, ...]:
 
 
 def within_columns(declared: Iterable[str]) -> tuple[Column, ...]:
-    """A column a factor of which each participant meets every level, and the position; the models
-    have a column of their own."""
+    """One column per factor of which each participant meets every level, and the position; the
+    models have a column of their own."""
     designs = _designs(declared)
     columns = _level_columns(
         (factor for design in designs for factor in design.within_levels.items()),

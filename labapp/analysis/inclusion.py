@@ -74,7 +74,7 @@ SLOT = "slot"
 class InclusionStatus:
     """Whether a session counts, what was achieved in it, and what was earned.
 
-    failed: names of the rules that are not met, also where a decision by hand lets the session
+    failed: names of the rules that are not met, also if a decision by hand lets the session
     count all the same; decision: that decision, None if there is none; payment: None in a study
     that pays nothing, and where the session has no end.
     """
@@ -100,7 +100,7 @@ class InclusionStatus:
         return replace(self, included=included, failed=failed, decision=decision)
 
     def failing(self, rules: Iterable[str]) -> InclusionStatus:
-        """The same where the session fails rules that the study itself declares."""
+        """The same if the session fails rules that the study itself declares."""
         failed = tuple(dict.fromkeys((*self.failed, *rules)))
         return replace(self, included=self.included and failed == self.failed, failed=failed)
 

@@ -125,11 +125,10 @@ def sd(values: Values) -> float | None:
 
 def varies(values: Values, size: float | None = None) -> bool:
     """Whether there is anything to test: two values that differ by more than rounding. size: the
-    largest of what they are differences of, where that is known."""
+    largest of what they are differences of, if that is known."""
     if values.size < 2:
         return False
-    size = max(1.0, float(np.abs(values).max())) if size is None else size
-    return float(np.ptp(values)) > 1e-9 * size
+    return float(np.ptp(values)) > 1e-9 * (size or max(1.0, float(np.abs(values).max())))
 
 
 def _none(test: str, enough: bool) -> Statistic:

@@ -88,7 +88,7 @@ def find_rated_items(counted: Tables) -> Iterator[tuple[str, pd.DataFrame, pd.Da
 
 
 def _with_ends(counted: Tables) -> pd.DataFrame:
-    """The items that are answered with a number; where one has no lowest or highest number, with
+    """The items that are answered with a number; if one has no lowest or highest number, with
     that of the answers."""
     answers = counted.answers[counted.answers["submitted"] & counted.answers["value"].notna()]
     given = answers.groupby(["instrument", "item"])["value"].agg(["min", "max"]).reset_index()
@@ -134,7 +134,7 @@ def _item(words: str, instrument: str, name: str, *, turned: bool) -> Html:
 
 
 def distribution(name: str, items: pd.DataFrame, answers: pd.DataFrame, prefix: str) -> Html:
-    """A bar an item, in parts by what was answered."""
+    """One bar per item, in parts by what was answered."""
     from matplotlib.colors import LinearSegmentedColormap, rgb_to_hsv, to_rgb
 
     from labapp.base.figure_style import colours, points_of
@@ -197,8 +197,8 @@ def _rows(
     axis: Callable[[Axes], None],
     caption: str,
 ) -> Html:
-    """A panel for each thing that was asked about, in it a row an item. draw: what stands in a row;
-    axis: set the axis of a panel."""
+    """A panel for each thing that was asked about, in it one row per item. draw: what stands in a
+    row; axis: set the axis of a panel."""
     import matplotlib as mpl  # slow to load
 
     from labapp.base.figure_style import panels_across, points_of, style
@@ -289,7 +289,7 @@ def counts(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
 
 
 def numbers_given(items: pd.DataFrame, answers: pd.DataFrame) -> Html:
-    """What was answered to each item and about what, where the numbers are many."""
+    """What was answered to each item and about what, if the numbers are many."""
     slid = answers["touched"].notna().any()
     rows = []
     for item in records(items):
@@ -435,7 +435,7 @@ def attention(answers: pd.DataFrame) -> Iterator[Html]:
 
 
 def show_unknown(answers: pd.DataFrame) -> Iterator[Html]:
-    """How often participants answered that they do not know, of the items where somebody did."""
+    """How often participants answered that they do not know, of the items if somebody did."""
     rows = []
     for (instrument, item), some in answers.groupby(["instrument", "item"], sort=False):
         if unknown := int(some["dont_know"].fillna(value=False).sum()):
@@ -542,7 +542,7 @@ def by_stage(counted: Tables) -> pd.DataFrame:
 
 
 def score_table(scores: pd.DataFrame) -> Html:
-    """One instrument: a row a score, a column a model (or the whole session)."""
+    """One instrument: one row per score, one column per model (or the whole session)."""
     columns = sorted(set(scores["of"]), key=lambda of: (of == WHOLE, of))
     rows: list[list[object]] = []
     for score, some in scores.groupby("score", sort=False):
@@ -560,7 +560,7 @@ def score_table(scores: pd.DataFrame) -> Html:
 
 
 def _values(scores: pd.DataFrame) -> NDArray[np.float64]:
-    """One value a participant: where a model had several stages, their mean."""
+    """One value per participant: if a model had several stages, their mean."""
     one_each = scores.groupby(["participant", "session"])["value"].mean()
     return one_each.to_numpy(dtype=float)
 
@@ -572,7 +572,7 @@ def _name(score: str) -> str:
 def show_ratings(answers: pd.DataFrame, scored: set[str]) -> Iterator[Html]:
     """Answers with a number, of questionnaires that name no scoring; scored: those that name one.
 
-    Who somebody is, is told in counts alone. Items that a task's own
+    Who somebody is, is reported only as counts. Items that a task's own
     sections tell are left to these.
     """
     given = answers[answers["value"].notna()]
@@ -608,7 +608,7 @@ def show_choices(
 ) -> Iterator[Html]:
     """How often each option was chosen; scored: instruments whose scores say it already.
 
-    What instruments ask about the person is told in counts alone, and not at all of
+    What instruments ask about the person is reported only as counts, and not at all for
     de-identified sessions.
     """
     picked = answers[answers["kind"].isin(_choosing()) & ~answers["instrument"].isin(scored)]

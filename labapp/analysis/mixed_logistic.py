@@ -170,7 +170,7 @@ class _Design:
         return np.asarray(scale * up - self.penalty * at)
 
     def information(self, scale: Float64, weight: Float64) -> _Information:
-        """On the coefficients, where the values have these weights."""
+        """On the coefficients, if the values have these weights."""
         columns, size = self.by_column, self.others.shape[1]
         weighted = _like(columns, columns.data * weight[columns.indices])
         own, rest = scale[:size], scale[size:]

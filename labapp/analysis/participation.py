@@ -1,7 +1,7 @@
 """Who took part and who is analysed: the counts of a flow diagram as reports of trials print it
 (CONSORT 2010), and its drawing.
 
-Each person is counted once, however many sessions they came for: where several reasons keep them
+Each person is counted once, however many sessions they came for: if several reasons keep them
 out, under the first of them in the order of `flow_of`.
 """
 
@@ -365,7 +365,7 @@ def _version(row: Mapping[str, Any]) -> tuple[int, str]:
 
 
 def mark_counted_people(participants: pd.DataFrame) -> pd.DataFrame:
-    """The table of participants, in which a session counts only where its participant does."""
+    """The table of participants, in which a session counts only if its participant does."""
     included = list(participants["included"])
     because = list(participants["excluded_because"])
     keys = (map(str, participants[key]) for key in ("study", "participant", "session"))

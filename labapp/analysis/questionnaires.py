@@ -312,11 +312,7 @@ def answer_rows(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) 
 
 
 def _answer_row(
-    answer: AnswerRecord,
-    parts: Parts,
-    part: Questionnaire | None,
-    kind: str,
-    listed: Sequence[str],
+    answer: AnswerRecord, parts: Parts, part: Questionnaire | None, kind: str, listed: Sequence[str]
 ) -> Row:
     """What the rows of an answer have in common, and room for the value."""
     order = (part and part.items) or listed
@@ -406,7 +402,7 @@ ITEMS = (
     yes("identifying", "its answers may identify people"),
     text("tags", "the tags that the questionnaire gives it, separated by ;"),
 )
-"""A row an item of a questionnaire that was asked, in each language."""
+"""One row per item of a questionnaire that was asked, in each language."""
 SCALES = (
     *INSTRUMENT,
     text("score", "name of the score"),
@@ -421,7 +417,7 @@ SCALES = (
     number("moved", "number added to each answer"),
     number("times", "what the mean or sum is multiplied by"),
 )
-"""A row an item of each score that is a mean or sum of ratings."""
+"""One row per item of each score that is a mean or sum of ratings."""
 TABLES: Mapping[str, tuple[Column, ...]] = {"items": ITEMS, "scales": SCALES}
 
 

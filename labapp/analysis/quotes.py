@@ -1,4 +1,4 @@
-"""Quotes for a paper: what participants said with a code, where that was agreed.
+"""Quotes for a paper: what participants said with a code, if that was agreed.
 
 Quotes as a file: Markdown, a page, or a table.
 """
@@ -114,7 +114,7 @@ def choose_quotes(
     Parameters
     ----------
     tables : of sessions that count.
-    codes : ids of codes, or `tier:code`; all where none is named.
+    codes : ids of codes, or `tier:code`; all if none is named.
     where : values by column of the table `coded`, by factor, or by `condition`.
     most : so many of a code, the first of each participant before any second one.
     unread : also words that nobody has read against the sound; each is marked.

@@ -53,7 +53,7 @@ RELIABILITY = (
     text("why", "why there is no alpha"),
     text("omega_why", "why there is no omega, or a remark on it"),
 )
-"""A row a scale and occasion, and one each of its items."""
+"""One row per scale and occasion, and one each of its items."""
 TWO_DEFINITIONS = "sessions with this version of the questionnaire declare it differently"
 
 
@@ -67,7 +67,7 @@ class Reliability:
     occasion : empty if everybody answered once.
     cells : the columns of the table of answers that tell occasions apart.
     items : the scale's rows of the table of scales.
-    answers : a row a person and a column an item, as answered; NaN if an answer is missing.
+    answers : one row per person and one column per item, as answered; NaN if an answer is missing.
     why : why nothing is worked out; else empty.
     """
 

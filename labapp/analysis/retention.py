@@ -236,8 +236,8 @@ def _show_retention(
     published_name: Callable[[str], str],
     withdrawn: Sequence[TableSession],
 ) -> Iterator[Html]:
-    """Retention by what sessions were of: their task and, where each saw one model, the model. Of
-    people whose data were deleted the model is not known, and the task where there is only one."""
+    """Retention by what sessions were of: their task and, if each saw one model, the model. Of
+    people whose data were deleted the model is not known, and the task if there is only one."""
     one_task = recruited["tasks"].nunique() == 1
     rows: list[tuple[object, ...]] = []
     for task, some in recruited.groupby("tasks", sort=True):
@@ -353,7 +353,7 @@ def _people(answers: pd.DataFrame, included: pd.DataFrame, printed: Printed) -> 
 
 
 def _beside(names: Sequence[object], rows: Sequence[Sequence[object]], caption: str) -> Html:
-    """A table whose last column is the paper's, in percent, where that says anything."""
+    """A table whose last column is the paper's, in percent, if that says anything."""
     if all(row[-1] == NONE for row in rows):
         return table(
             names, [row[:-1] for row in rows], numeric=range(1, len(names)), caption=caption

@@ -134,7 +134,7 @@ def within(spans: Iterable[tuple[int, int]], from_ns: int, until_ns: int) -> boo
 def sum_stalls(
     stalls: Iterable[ProgramStalled], attempts: Iterable[Attempt], last_ns: int
 ) -> Mapping[Key, float]:
-    """By attempt how long that lasted within it, in s, where it did; one without an end lasts to
+    """By attempt how long that lasted within it, in s, if it did; one without an end lasts to
     that of the session, at last_ns."""
     seconds: dict[Key, float] = {}
     for stall, attempt in product(stalls, attempts):
@@ -316,7 +316,7 @@ class SessionRecords:
         return [attempt for task in self.tasks for attempt in task.traced()]
 
     def rows(self, wanted: Collection[str] | None = None) -> dict[str, list[Row]]:
-        """By table, but for the snapshots (see `folding.snapshots`). wanted: these tables alone.
+        """By table, but for the snapshots (see `folding.snapshots`). wanted: only these tables.
 
         Raises SessionError for a row of a table, or a cell of a column, that is not there.
         """
@@ -387,9 +387,7 @@ class SessionRecords:
             made.append(whole)
         return made
 
-    def _stages(
-        self,
-    ) -> Iterator[tuple[TrialsPart, TaskRecords[Any, Any], list[Attempt]]]:
+    def _stages(self) -> Iterator[tuple[TrialsPart, TaskRecords[Any, Any], list[Attempt]]]:
         """Every stage and practice in the order of the plan, with its task and its attempts."""
         task_of = {part_id: task for task in self.tasks for part_id in task.parts}
         for part in self.parts.with_trials.values():
@@ -569,7 +567,7 @@ def skips_taken_back(events: Iterable[tuple[Event, Payload]]) -> Iterator[Place]
 
 
 def pointer_rows(events: Iterable[tuple[Event, Payload]]) -> Iterator[Row]:
-    """Where the participant's pointer was, a row a stretch of its path."""
+    """Where the participant's pointer was, one row per stretch of its path."""
     for event, payload in events:
         if isinstance(payload, PointerMoved):
             yield {

@@ -115,7 +115,7 @@ class Snapshots:
 
     @property
     def many(self) -> bool:
-        """Whether they are so many that writing them takes its time."""
+        """Whether there are so many that writing them takes a long time."""
         return sum(part.rows for _, part in self.sessions) > MANY
 
     def only(self, keep: Callable[[Who], bool]) -> Snapshots:

@@ -182,7 +182,7 @@ def _other_cards(sessions: Iterable[Folded]) -> Iterator[str]:
 
 
 def _tell_left_out(others: list[str], any_read: bool, pilot: bool, notes: list[str]) -> None:
-    """A note on sessions that are left out because they are pilots, or are none; RecordError where
+    """A note on sessions that are left out because they are pilots, or are none; RecordError if
     nothing else is there."""
     if not others:
         return
@@ -200,7 +200,7 @@ def _tell_choice(
     choice: Choice, chosen: Collection[Folded], left: Sequence[Folded], notes: list[str]
 ) -> None:
     """A note on the sessions that were not chosen, and on phases that are together; RecordError
-    where none was chosen."""
+    if none was chosen."""
     if not chosen and left:
         words = sorted({word for each in left for word in _name_words(each)})
         raise RecordError(

@@ -1,7 +1,7 @@
 """What was said in a session, how it was coded, and what the participant did meanwhile: the rows of
 the tables `utterances`, `codes_all`, `codes` and `coded`.
 
-Codes are joined with trials, dials and alignment by session time alone, which everything in a
+Codes are joined with trials, dials and alignment only by session time, which everything in a
 journal has. A mark belongs to the trial that is on the screen at its onset.
 
 The columns of the tables of what was said and how it was coded. Where the speech of a recorded
@@ -182,7 +182,7 @@ class SessionSpeech:
     ----------
     annotations : units, texts without redacted words, marks.
     assignments : who codes what.
-    transcript : whether the participant agreed that what was said is written down.
+    transcript : whether the participant agreed to a transcript.
     code_names : by the SHA-256 of a version of a codebook and the id of a code what that calls it.
     codebook_ids : the ids of the codebooks by the SHA-256 of their versions.
     """
@@ -196,7 +196,7 @@ class SessionSpeech:
     @property
     def completed_codes(self) -> tuple[str, ...]:
         """The ids of the codes by which somebody finished coding the session: all those of the
-        codebooks of people who did, or, where no person coded, of the one of a program."""
+        codebooks of people who did, or, if no person coded, of the one of a program."""
         books: set[str] = set()
         for rater in self.annotations.raters.values():
             rounds = [
@@ -229,12 +229,12 @@ class TrialTrace:
     alignments: list[float] = field(default_factory=list)
 
     def alignment(self, t_ns: int) -> float | None:
-        """The one on the screen at a session time; the last one where the trial is over."""
+        """The one on the screen at a session time; the last one if the trial is over."""
         at = bisect_right(self.compared_ns, t_ns)
         return self.alignments[at - 1] if at else None
 
     def find_turned_dials(self, t0_ns: int, t1_ns: int) -> list[int]:
-        """The dials turned from t0_ns until before t1_ns, one entry a move."""
+        """The dials moved from t0_ns to just before t1_ns, one entry per move."""
         return self.dials[bisect_left(self.moves_ns, t0_ns) : bisect_left(self.moves_ns, t1_ns)]
 
 

@@ -206,7 +206,7 @@ class Tables:
         return own.frame() if isinstance(own, Snapshots) else own
 
     def small(self) -> dict[str, pd.DataFrame]:
-        """The frames by their names, but for the snapshots."""
+        """The frames by their names, except the snapshots."""
         return {name: self._frame(name) for name in table_columns() if name != SNAPSHOTS}
 
     def _snapshots(self, keep: Callable[[Who], bool]) -> Snapshots | pd.DataFrame:
@@ -253,8 +253,8 @@ def load(
     The tables; the same, to the last bit, with any number of workers. Each is a pandas frame, and
     `columns.csv` of `labapp analyze` describes its columns. `.included()` gives the rows that count
     in metrics, `.of_study(id)` those of one study. Text is `string`, whole numbers
-    `Int64`, numbers `float64`, yes or no `boolean`; a missing value is NA. A cell with one number a
-    dial is a list. `snapshots` is made when it is first asked for and needs some 750 MB a
+    `Int64`, numbers `float64`, yes or no `boolean`; a missing value is NA. A cell with one number
+    per dial is a list. `snapshots` is made when it is first asked for and needs some 750 MB a
     million rows; `.snapshots_of(study, participant, session)` is one session's alone.
 
     Raises

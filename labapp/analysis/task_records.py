@@ -113,7 +113,7 @@ class Attempt:
 
     @property
     def correct(self) -> bool | None:
-        """Whether its answer was right; None without one, or where none is right."""
+        """Whether its answer was right; None without one, or if none is right."""
         return None
 
     @property
@@ -145,7 +145,7 @@ class Attempt:
 
     @property
     def ended_by(self) -> str:
-        """Its outcome; `INTERRUPTED` where none was recorded."""
+        """Its outcome; `INTERRUPTED` if none was recorded."""
         return self.outcome or INTERRUPTED
 
     @property
@@ -172,7 +172,7 @@ class Attempt:
 
 def supersede(attempts: Mapping[Key, Attempt], counts: Mapping[str | None, int]) -> None:
     """Mark the attempts instead of which a later one counts; counts: stage -> the first attempt
-    that counts, where the stage began again."""
+    that counts, if the stage began again."""
     latest = {(stage, trial): number for stage, trial, number in attempts}
     for (stage, trial, number), attempt in attempts.items():
         if number < counts.get(stage, 1):
@@ -363,7 +363,7 @@ class TaskRecords(ABC, Generic[P, A]):
         return list(self.by_key.values())
 
     def trial_row(self, attempt: A) -> Row:
-        """What an attempt gives to the table of trials, but for what every task gives."""
+        """What an attempt adds to the table of trials, except for what every task adds."""
         return self.tables.cells("trials", attempt)
 
     def stage(self, part: P, attempts: Sequence[A], ran: Ran) -> Any:
@@ -371,7 +371,7 @@ class TaskRecords(ABC, Generic[P, A]):
         return attempts
 
     def stage_row(self, part: P, attempts: Sequence[A], ran: Ran) -> Row:
-        """What a stage gives to the table of stages, but for what every task gives; attempts: all
+        """What a stage adds to the table of stages, except for what every task adds; attempts: all
         of this stage."""
         return self.tables.cells("stages", self.stage(part, attempts, ran))
 
@@ -388,7 +388,7 @@ class TaskRecords(ABC, Generic[P, A]):
         return self.tables.cells("participants", self)
 
     def traced(self) -> Sequence[Traced]:
-        """Its attempts with snapshots, for the table of these."""
+        """Its attempts with snapshots, for the table of snapshots."""
         return ()
 
 
@@ -541,7 +541,7 @@ def _load(where: str, told_elsewhere: tuple[str, ...]) -> type[TaskRecords[Any, 
 SHARED = frozenset(
     each.kind for each in (PartStarted, PartRestarted, PartEnded, PartSkipped, PartLeftOut)
 )
-"""Kinds of events that every part has, even where no table of a task needs them."""
+"""Kinds of events that every part has, even if no table of a task needs them."""
 VOCABULARY = "labapp.record.events."
 """Kinds that are defined here and that no task claims are of any part."""
 

@@ -4,7 +4,7 @@ A task type names its object (`TaskType.report`), a profile is one itself (`laba
 is loaded when a report is written, and not before. A task that names none has the sections of
 `labapp.analysis.task_report`.
 
-What studies and questionnaires are called in a report: by their titles, where sessions know them.
+What studies and questionnaires are called in a report: by their titles, if sessions know them.
 
 What the report has of a task by models: for tasks whose models nothing compares, and for those
 that name no sections of their own.
@@ -74,7 +74,7 @@ class ReportedStudy:
 
 
 class PrintedValue(Protocol):
-    """A number on recruitment as a paper prints it; empty text where it is of none.
+    """A number on recruitment as a paper prints it; empty text if it is of none.
 
     source: its section; quantity: retention, duration, pay_per_hour, or an item of a questionnaire,
     `:` and its options with + between them; measure: share, average, percentile_80 or
@@ -108,7 +108,7 @@ class ComparedModels:
     name : what the comparison is called.
     models : their ids, in the order of the figures.
     within : whether participants met several of them, so that tests are paired; else each met one.
-    values : one row a participant and model: `participant`, `model`, and a column a metric.
+    values : one row per participant and model: `participant`, `model`, and one column per metric.
     measured : of the metrics of what participants do, not of what they answer, by column the title.
     n_tests : how many tests are made of them, of all metrics.
     """
@@ -168,7 +168,7 @@ class HypothesisResult:
     Attributes
     ----------
     hypothesis : as the study's file declares it.
-    p : of its test, corrected where it is one of several; None if it was not tested.
+    p : of its test, corrected if it is one of several; None if it was not tested.
     words : the test in words, or why there is none.
     """
 
@@ -322,7 +322,7 @@ class Findings:
 
 
 def reports() -> tuple[TaskReport[Any], ...]:
-    """The default analyses, the reports of all task types that name one, then the profiles of
+    """The default analyses, the reports of all task types that have one, and the profiles of
     published studies. What a package brings that cannot be loaded is left out: see `left_out`."""
     return (default_analyses(), *_load_reports()[0].values(), *profiles())
 
@@ -351,7 +351,7 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
 
 
 def unit_of_thresholds(task: str) -> str:
-    """What the thresholds of a task are in; "" where it does not say."""
+    """What the thresholds of a task are in; "" if it does not say."""
     return next((report.thresholds for report in reports() if task in report.activities), "")
 
 
@@ -399,7 +399,7 @@ def _load_reports() -> tuple[dict[str, TaskReport[Any]], list[str]]:
 
 
 def study_title(participants: pd.DataFrame, study: str) -> str:
-    """The title of a study, as the latest version of its file has it; its id where no session
+    """The title of a study, as the latest version of its file has it; its id if no session
     has one. participants: that table, of any studies."""
     rows = participants[(participants["study"] == study) & participants["study_title"].notna()]
     titles = rows.sort_values(["study_version", "started_utc"])["study_title"]
@@ -407,21 +407,21 @@ def study_title(participants: pd.DataFrame, study: str) -> str:
 
 
 def questionnaire_title(items: pd.DataFrame, instrument: str) -> str:
-    """The title of a questionnaire, "" where no session has its words. items: the table."""
+    """The title of a questionnaire, "" if no session has its words. items: the table."""
     rows = items[(items["instrument"] == instrument) & items["title"].notna()]
     ordered = rows.sort_values("instrument_version", kind="stable")
     return "" if rows.empty else str(ordered["title"].iloc[-1])
 
 
 def questionnaire_name(items: pd.DataFrame, instrument: str) -> str:
-    """The id of a questionnaire, which the tables have, with its title, where a session has its
+    """The id of a questionnaire, which the tables have, with its title, if a session has its
     words. items: the table of items."""
     title = questionnaire_title(items, instrument)
     return f"{instrument}: {title}" if title else instrument
 
 
 UNITS = {"completion_rate": "percentage points", "correctness_rate": "percentage points"}
-"""Of changes, where they are not the metric's own."""
+"""Of changes, if they are not the metric's own."""
 
 
 def unit(metric: Metric) -> str:
@@ -487,7 +487,7 @@ def without_sections(study: ReportedStudy) -> Iterator[Html]:
 
 
 def _numbers(rows: pd.DataFrame, columns: Columns, caption: str) -> Html:
-    """A row a column with numbers, a column a model; nothing without a number."""
+    """One row per column with numbers, one column per model; nothing without a number."""
     if "excluded" in rows:
         rows = rows[~rows["excluded"]]
     by_model = {"": rows}

@@ -69,7 +69,7 @@ def _cells(column: pa.Array) -> pa.Array:
 
 
 def _quoted(text: pa.Array) -> pa.Array:
-    """Text in quotation marks where it holds what separates cells or lines."""
+    """Text in quotation marks if it holds what separates cells or lines."""
     special = pc.match_substring_regex(text, r'[",\r\n]')
     if not pc.any(special).as_py():
         return text

@@ -1,4 +1,4 @@
-"""Who may read what labapp writes: this user alone, or the members of this user's lab.
+"""Who may read what labapp writes: only this user, or the members of this user's lab.
 
 One place decides: `restrict` sets, at the start of the program, what the process and those that it
 starts may make, so that no file is ever readable to others, not even for a moment; `own_folder`
@@ -70,8 +70,8 @@ def restrict() -> None:
 
 @contextmanager
 def usual_rights() -> Iterator[None]:
-    """Let this process, and those that it starts, make files with the rights that other programs of
-    this user give them. For what holds nobody's data and is for others too, such as packages."""
+    """Make this process, and those that it starts, create files with the user's usual permissions.
+    For what holds nobody's data and is for others too, such as packages."""
     ours = os.umask(_usual) if _POSIX and _usual is not None else None
     try:
         yield
@@ -82,7 +82,7 @@ def usual_rights() -> Iterator[None]:
 
 def own_folder(path: Path, *, exist_ok: bool = True) -> None:
     """Make a folder for people's data, with the folders above it. One that is there is left as it
-    is, where that is allowed. Raises OSError, UsageError."""
+    is, if that is allowed. Raises OSError, UsageError."""
     if exist_ok and path.is_dir():
         return
     if path.parent.is_file():  # else it would be told of the folder that it exists
@@ -165,7 +165,7 @@ def unpack(archive: tarfile.TarFile, folder: Path) -> None:
 
 
 def own_private(folder: Path, file: Path) -> None:
-    """Make a private folder and a file in it, for this user alone. Raises OSError."""
+    """Make a private folder and a file in it, for this user only. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Made with its mode, never widened and narrowed: no moment in which others can read it.
     os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))

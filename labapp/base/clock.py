@@ -49,7 +49,7 @@ class SessionClock:
     ----------
     start_ns : session time at construction; a resumed session goes on where it stopped.
     speed : session seconds per real second; other than 1 only in simulations without sound.
-    utc : the time of day at construction, where it is not the computer's own (a resumed session
+    utc : the time of day at construction, if it is not the computer's own (a resumed session
         goes on from what it knows).
     """
 

@@ -39,7 +39,7 @@ def say_line(text: object, *, err: bool = False) -> None:
 
 def say_json(value: Any) -> None:
     """Print a value as JSON, which any program reads; docs/guide/json.md says what each command
-    prints. What is not known, and a number that is none, is null."""
+    prints. Unknown values, and numbers that are not a number, become null."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
     _echo(_STEERING.sub(lambda at: "\n" if at[0] == "\n" else f"\\u{ord(at[0]):04x}", text))
 

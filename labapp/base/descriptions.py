@@ -22,7 +22,7 @@ _ENTRY = re.compile(r"(\w+(?:, \w+)*) : (.*)")
 
 @cache
 def summary(model: type) -> str:
-    """What a model, or another class, is, without its keys."""
+    """The description of a model or another class, without its keys."""
     return _HEADING.split(inspect.cleandoc(model.__dict__.get("__doc__") or ""))[0].strip()
 
 
@@ -74,5 +74,5 @@ def _read_attributes(docstring: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentence(text: str) -> str:
-    """With a capital, where it begins with a word."""
+    """With a capital, if it begins with a word."""
     return text[:1].upper() + text[1:]

@@ -165,7 +165,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
         }
 
     def package(self, name: str) -> str:
-        """The package that brings a thing, with its version; labapp itself for what is shipped."""
+        """The package that provides an object, with its version; labapp itself for shipped ones."""
         for plugin, state in self.installed:
             if state == READY and _name(plugin.value) == name and name not in self.shipped:
                 return f"{plugin.package} {plugin.version}".strip()
@@ -193,7 +193,7 @@ class Catalogue(Mapping[str, T], Generic[T]):
         return self is other
 
     def _state(self, value: Any, others: Mapping[str, T]) -> str:
-        """Why a package's object cannot be used beside others; `ready` where it can."""
+        """Why a package's object cannot be used beside others; `ready` if it can."""
         if not isinstance(value, self.kind):
             of = type(value).__name__
             return f"left out: it is {of}, not {self.kind.__name__}"

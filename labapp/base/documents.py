@@ -624,7 +624,7 @@ def make_document_error(
 
 
 def models_in(annotation: Any, metadata: Sequence[Any] = ()) -> list[type[BaseModel]]:
-    """The models used in a type. metadata: what is annotated to it; where that knows the
+    """The models used in a type. metadata: what is annotated to it; if that knows the
     models itself (`labapp.base.documents`), it is asked."""
     if get_origin(annotation) is Annotated:
         annotation, *metadata = get_args(annotation)

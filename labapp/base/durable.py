@@ -80,7 +80,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make new names in a folder durable, where the system can: Windows cannot, and some drives of
+    """Make new names in a folder durable, if the system can: Windows cannot, and some drives of
     others neither. Raises OSError."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

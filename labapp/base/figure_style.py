@@ -22,11 +22,11 @@ ACCENT, INK, SECONDARY, HAIRLINE = "C0", "C1", "C2", "C3"
 SERIES = ("C4", "C5", "C6", "C7")
 """More colours, of a third line in a panel and those after it."""
 FULL_IN = 10.0
-"""The width that figures have where none is asked for, in inches."""
+"""The width that figures have if none is asked for, in inches."""
 FULL_PT = 9.0
 """The size of their text, in points."""
 COLUMN_PT, NARROW_IN = 8.0, 6.0
-"""The size of text in figures narrower than this, where none is asked for."""
+"""The size of text in figures narrower than this, if none is asked for."""
 LEAST_PT = 7.0
 """No text is smaller, unless the size asked for is."""
 USUAL_FONT = "DejaVu Sans"
@@ -167,7 +167,7 @@ def figure_width() -> float:
 
 def points_of(size: float) -> float:
     """A size of text that is meant for a figure of 10 inches, in points of the figure drawn: never
-    below `LEAST_PT`, or the size asked for where that is smaller."""
+    below `LEAST_PT`, or the size asked for if that is smaller."""
     own = look().points
     return max(size * own / FULL_PT, min(LEAST_PT, own, size))
 

@@ -111,5 +111,5 @@ class FormerNames:
 
 
 def add_former_names() -> None:
-    """Let modules be imported by the names that they had."""
+    """Allow modules to be imported by their former names."""
     sys.meta_path.insert(0, FormerNames())

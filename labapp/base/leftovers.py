@@ -1,6 +1,6 @@
 """What a killed run leaves behind in temporary places, cleared when the next one uses the place.
 
-A temporary file or folder carries the machine and the number of the process that made it: where
+A temporary file or folder carries the machine and the number of the process that made it: if
 that process is gone, nobody needs it. Of another machine that writes to the same drive this cannot
 be told: what it made is cleared once it is old. So are drafts beside their place (a folder that is
 renamed when it is whole), for another process may be writing one just now.
@@ -106,7 +106,7 @@ def _children(folder: Path) -> list[Path]:
 
 
 def _alive(process: int) -> bool:
-    """Whether there is such a process; yes where that cannot be told. Not for Windows, where this
+    """Whether there is such a process; yes if that cannot be told. Not for Windows, where this
     would end it."""
     try:
         os.kill(process, 0)
@@ -151,7 +151,7 @@ def on_its_way(
     sessions : folders of sessions; none if only bundles are used.
     *places : what the files or folders will be called.
     needed : bool
-        Whether nothing is made where that cannot be written down; else it is made all the same.
+        Whether nothing is made if that cannot be written down; else it is made all the same.
 
     Yields
     ------

@@ -153,7 +153,7 @@ def encode_message(text: str) -> dict[str, Any]:
 
 
 def decode_message(text: str, stored: Any) -> str:
-    """The message whose code and values were stored beside a text; the text itself where they do
+    """The message whose code and values were stored beside a text; the text itself if they do
     not say the same, as in journals of earlier versions, or in other words of this one."""
     message = _message(stored, 0)
     return text if message is None or message != text else message

@@ -1,6 +1,6 @@
 """How far long work is, for logs and pipes: a line every ten seconds.
 
-On a terminal people see a bar; where the standard error is a file or a pipe, nothing would move.
+On a terminal people see a bar; if the standard error is a file or a pipe, nothing would move.
 """
 
 from __future__ import annotations

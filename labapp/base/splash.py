@@ -91,7 +91,7 @@ def has_display() -> bool:
 
 
 def begin() -> None:
-    """Show the splash, where there is a display; it comes up while this process goes on."""
+    """Show the splash, if there is a display; it comes up while this process goes on."""
     if _shown or not has_display():
         return
     hears, pipe = os.pipe()

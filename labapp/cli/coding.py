@@ -21,7 +21,6 @@ from labapp.cli.options import (
     make_exit,
     progress_bar,
     say_either,
-    session_or_study,
     session_path,
     show,
     study_folder,
@@ -51,7 +50,7 @@ def code_segment(
     from labapp.coding.annotations.store import UNSAID, UNSAID_ADVICE
     from labapp.record.journal.opening import places
 
-    paths = [path for name in sessions for path in places(session_or_study(name, data))]
+    paths = [path for name in sessions for path in places(study_path(name, data, sessions=True))]
     rows = []
     with stoppable(), progress_bar() as tell:
         segmented = []
@@ -236,7 +235,7 @@ def code_verify(
         count = accept_files(study_folder(name, data), accept)
         say(f"{count} files are accepted as they are now.")
     with as_check(), progress_bar("checking"):
-        report = verify_annotations(session_or_study(name, data))
+        report = verify_annotations(study_path(name, data, sessions=True))
     show(report, json_)
     raise make_exit(well=report.ok)
 

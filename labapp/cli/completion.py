@@ -1,6 +1,6 @@
 """`labapp completion`: the Tab key in a shell, and the names that it offers.
 
-Names are read from folders alone, since the shell waits: no file is opened.
+Names are read only from folders, since the shell waits: no file is opened.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def completion(shell: str) -> None:
 
 
 def prepare() -> None:
-    """Make ready to answer where a shell asks."""
+    """Make ready to answer if a shell asks."""
     if VARIABLE in os.environ:
         answering: Any = import_module("typer.completion")
         answering.completion_init()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from labapp.base.console import say, say_json, say_line
 from labapp.base.errors import NotFoundError, TargetExists, UsageError
 from labapp.cli import completion
-from labapp.cli.options import progress_bar, session_or_study, session_path, show, study_folder
+from labapp.cli.options import progress_bar, session_path, show, study_folder, study_path
 
 if TYPE_CHECKING:
     from labapp.coding.annotations.model import Status
@@ -89,7 +89,9 @@ def code_done(
     from labapp.record.journal.opening import places
 
     by_study: dict[Path, set[str]] = {}
-    for path in (path for name in sessions for path in places(session_or_study(name, data))):
+    for path in (
+        path for name in sessions for path in places(study_path(name, data, sessions=True))
+    ):
         by_study.setdefault(path.absolute().parent, set()).add(path.name)
     to: Status = "draft" if reopen else "done"
     closed = [close(study, rater, to, only) for study, only in by_study.items()]

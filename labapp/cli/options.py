@@ -16,7 +16,6 @@ from labapp.base.errors import (
     DONE,
     NOT_DONE,
     CheckFailed,
-    LabappError,
     NotFoundError,
     RefusedError,
     UsageError,
@@ -48,7 +47,7 @@ Blind = Annotated[
 
 @contextmanager
 def progress_bar(what: str = "") -> Iterator[Callable[[float | None, str], None]]:
-    """A bar with an estimate on the standard error, where somebody sees it move; a function of the
+    """A bar with an estimate on the standard error, if somebody sees it move; a function of the
     share that is done (0..1, None if nobody knows) and what is being done.
 
     It appears when that is first called: what cannot be begun is refused without one. Where a
@@ -145,7 +144,7 @@ def one_place(workers: int | None, dask: str | None) -> None:
 
 
 def data_folder(data: Path | None) -> Path:
-    """The data root: what was said, else the usual one. Raises UsageError if it is a file."""
+    """The data root: the given folder or the usual one. Raises UsageError if it is a file."""
     from labapp.base.resources import data_root
 
     root = data_root(data)
@@ -204,29 +203,14 @@ def study_path(name: str, data: Path | None, *, sessions: bool = False) -> Path:
     folders = [root / name]
     if sessions:
         folders += sorted(root.glob(f"*/{name}"))
-    for folder in folders:
-        if path.name == name and folder.is_dir():
-            return folder
+    there = [folder for folder in folders if folder.is_dir()]
+    if path.name == name and len(there) == 1:
+        return there[0]
     raise NotFoundError(
         f"There is no study, session or bundle {name!r} here or in {root}.",
         todo="`labapp sessions list` shows what was recorded. You can also give the path of a "
         "folder.",
     )
-
-
-def session_or_study(name: str, data: Path | None) -> Path:
-    """The folder of a session or a study, or a bundle. Raises NotFoundError."""
-    try:
-        return session_path(name, data)
-    except LabappError:
-        try:
-            return study_folder(name, data)
-        except LabappError as error:
-            raise NotFoundError(
-                f"There is no session, bundle or study {name!r}.",
-                todo="`labapp sessions list` shows the sessions. You can also give the path of "
-                "a folder.",
-            ) from error
 
 
 def strategy_name(name: str | None, mixture: str | None = None) -> str | None:

@@ -233,7 +233,7 @@ def stimuli_explain(
 
 
 def _levels(option: str, text: str, channels: int) -> tuple[float, ...]:
-    """Raises UsageError if these are not one number, or one a channel."""
+    """Raises UsageError if these are not one number, or one per channel."""
     from labapp.base.errors import UsageError
 
     try:

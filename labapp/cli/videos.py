@@ -16,7 +16,7 @@ from labapp.base.errors import INTERRUPTED, LabappError, NoConsent, Transcriptio
 from labapp.base.parallel.processes import stoppable
 from labapp.cli import completion
 from labapp.cli.commands import make_group
-from labapp.cli.options import confirm, make_exit, progress_bar, session_or_study, session_path
+from labapp.cli.options import confirm, make_exit, progress_bar, session_path, study_path
 
 if TYPE_CHECKING:
     from labapp.coding.annotations.video_files import PlacedVideo
@@ -94,7 +94,7 @@ def videos_list(
     from labapp.record.journal.opening import open_record, places
 
     rows, failed = [], 0
-    paths = [path for name in sessions for path in places(session_or_study(name, data))]
+    paths = [path for name in sessions for path in places(study_path(name, data, sessions=True))]
     for path in paths:
         try:
             record = open_record(path)
@@ -232,7 +232,7 @@ def transcribe(
     from labapp.coding.transcription.session import Recogniser, transcribe_session
     from labapp.record.journal.opening import places
 
-    paths = [path for name in sessions for path in places(session_or_study(name, data))]
+    paths = [path for name in sessions for path in places(study_path(name, data, sessions=True))]
     speech = own_model() if model is None else model_at(model, engine)
     expected = "" if words is None else _read_expected_words(words)
     rows, failed = [], 0

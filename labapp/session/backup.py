@@ -7,7 +7,7 @@ these hashes, which `sha256sum -c` reads. Nothing in the place is overwritten: a
 is reported.
 
 What was copied is logged next to the sessions (`backups.jsonl`). So the copies of a participant who
-withdrew are deleted with the data, or, where the place is away, with the next backup.
+withdrew are deleted with the data, or, if the place is away, with the next backup.
 
 Names and signatures are copied only when asked for. Annotations, remarks and decisions change after
 a session and are not copied.
@@ -79,7 +79,7 @@ def prepare_place(folder: Path, data: Path) -> Place:
     """Make a folder a place for copies, or take it as the one it is.
 
     Raises NotFoundError if there is no such folder, UsageError for one among the sessions,
-    DataFolderError where it cannot be written.
+    DataFolderError if it cannot be written.
     """
     folder = folder.absolute()
     if not folder.is_dir():
@@ -283,7 +283,7 @@ def back_up(
     """Copy every finished session that the place has no copy of, pilots too, and delete the copies
     of sessions whose participants withdrew.
 
-    private : the folder of names and signatures, where these are to be copied as well.
+    private : the folder of names and signatures, if these are to be copied as well.
 
     Raises DataFolderError if the place is not there.
     """
@@ -470,7 +470,7 @@ def delete_copies(
 
 
 def _delete(goal: Path) -> None:
-    """Delete a copy; where that is broken off, nothing takes the rest for a session. Raises
+    """Delete a copy; if that is broken off, nothing takes the rest for a session. Raises
     OSError."""
     leaving = goal.with_name(f"{LEAVING}{goal.name}")
     if goal.is_symlink():

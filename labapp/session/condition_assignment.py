@@ -1,4 +1,4 @@
-"""The cells, or the slot, that a participant gets where it depends on the participants before.
+"""The cells, or the slot, that a participant gets if it depends on the participants before.
 
 The emptiest cells are drawn first, and ties are broken by lot, so that every round draws without
 replacement; in a declared design the first free slot of the emptiest cell is handed out. A cell is
@@ -92,9 +92,9 @@ class ConditionTaken(SessionError):
 @dataclass(frozen=True, slots=True)
 class CellAssignment:
     """A session and its cells, or its slot. state: reserved until its first event is stored, then
-    open while it runs or can be resumed; gone where its folder vanished and nobody withdrew; owner:
-    whose session it is by its journal, where that is not what the folder's name says; language,
-    quotas: in which the participant read the study, and the quotas that they fall under, where the
+    open while it runs or can be resumed; gone if its folder vanished and nobody withdrew; owner:
+    whose session it is by its journal, if that is not what the folder's name says; language,
+    quotas: in which the participant read the study, and the quotas that they fall under, if the
     study has several languages, or quotas; phase: of the session, None if it is not known."""
 
     folder: str
@@ -472,7 +472,7 @@ class Coverage:
         return {cell: n for cell, n in held.items() if sizes is not None and n > sizes[cell]}
 
     def former(self) -> dict[str, int]:
-        """Sessions by cells that the study had once, and has no more (or calls otherwise): they
+        """Sessions by cells that the study used to have but no longer has (or has renamed); they
         fill no place."""
         cells = (self.rule.cell_of(place) for row in self.sessions for place in row.cells)
         counts = Counter(cell for cell in cells if cell not in self.rule.cells)

@@ -26,7 +26,7 @@ from labapp.study.stimulus_stages import PredictMasked
 def predict_masked(
     stimulus_set: StimulusSet, masking: Masking, photo: Photo, method: str
 ) -> Sequence[Logits]:
-    """The outputs that the set records for its masked pictures; where it records none, its model is
+    """The outputs that the set records for its masked pictures; if it records none, its model is
     asked, if it is installed (see `labapp.models.explanations.masked.outputs`).
 
     Raises StimuliError or ModelError if that model is another one, or is damaged.
@@ -73,7 +73,7 @@ class MaskedPredictor:
         return outputs
 
     def notices(self) -> Iterator[str]:
-        """What the person who runs the study should know before the first session, a line a set."""
+        """What people running the study should know before the first session, by set."""
         for name, masking in self.unknown.items():
             percents = ", ".join(f"{percent:g}" for percent in masking.percents)
             yield (

@@ -132,7 +132,7 @@ class Heartbeat:
         self._ahead_s = self._ahead()
 
     def rest(self) -> None:
-        """What lasted until now was meant to last: nothing stood still."""
+        """Note that the time until now was intended: nothing was frozen."""
         self._newly_slept()
         self._last_ns = self._now_ns()
 

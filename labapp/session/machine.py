@@ -231,7 +231,7 @@ class SessionMachine:
         )
 
     def can_reopen(self, state: SessionState) -> bool:
-        """Whether the end can be taken back: it came before the plan was done."""
+        """Whether the end can be undone, i.e. came before the plan was completed."""
         early = state.ended not in (None, "completed")
         return early and state.end_seq is not None and not self._has_declined(state)
 
@@ -338,7 +338,7 @@ class SessionMachine:
     def _decide_task(self, state: SessionState, command: commands.Command, now_ns: int) -> Decision:
         """What the part on the screen makes of a command; a skip is pending first.
 
-        A participant cannot take a skip back where the study is shown as it was published, nor
+        A participant cannot take a skip back if the study is shown as it was published, nor
         where reaction times are measured, which a cover would change.
         """
         events = self.tasks[state.index].decide(state.part_state, command, now_ns)
@@ -416,7 +416,7 @@ class SessionMachine:
 
     def _reach_quotas(self, state: SessionState) -> Decision:
         """What the session says of quotas that the participant falls under by now. The moderator
-        reads of one that is full; where the study says so, the session ends for it."""
+        reads of one that is full; if the study says so, the session ends for it."""
         met = find_met(self.quotas, {**self.variables, **state.answers})
         reached = [name for name in met if name not in state.met]
         events = [UnstampedEvent(QuotaMet(name, name in state.full)) for name in reached]
@@ -480,8 +480,8 @@ class SessionMachine:
         )
 
     def result_values(self, state: SessionState, words: Words) -> dict[str, str]:
-        """What a text may say of how the parts before it went: every name that a task type has,
-        empty if there is nothing to say."""
+        """The values that a text can use about the outcomes of earlier parts: every name of every
+        task type, empty if there is no value."""
         values = dict.fromkeys(registry.value_names(), "")
         if (result := state.result) is not None:
             part = self.parts[result.index]

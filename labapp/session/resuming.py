@@ -119,8 +119,8 @@ def _missing(past: Sequence[Event]) -> str:
 
 @contextmanager
 def missing_packages_named(past: Sequence[Event]) -> Iterator[None]:
-    """Where a model cannot be loaded inside, name the packages that the session had and that are
-    missing: one of them may bring its decoder. Raises ModelError."""
+    """If a model cannot be loaded in this block, list the missing packages that the session had,
+    since one of them may provide its decoder. Raises ModelError."""
     try:
         yield
     except ModelError as error:

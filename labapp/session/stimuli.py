@@ -94,7 +94,7 @@ def _keep(
 
 
 def folder_of(home: SessionFolder) -> Path:
-    """Where a session's pictures are."""
+    """The folder of a session's pictures."""
     return home.path / gallery.FOLDER
 
 

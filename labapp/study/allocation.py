@@ -256,8 +256,8 @@ class Slots(Rule):
         return " × ".join(sorted(self.design.between)) or "the slots"
 
     def by_number(self, number: int, seed: int, study: str) -> str:
-        """The slot of a participant by the number alone: every block of consecutive numbers has
-        each cell once, or as often as its size is to the others'."""
+        """The slot of a participant, which depends only on the number: every block of consecutive
+        numbers has each cell once, or as often as its size is to the others'."""
         sizes = self.design.sizes or (1,) * len(self.cells)
         often = [size // gcd(*sizes) for size in sizes]
         cells = [cell for cell, times in zip(self.cells, often, strict=True) for _ in range(times)]

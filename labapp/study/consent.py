@@ -48,4 +48,4 @@ ConsentSetting = Annotated[
         json_schema_input_type=str | ConsentForm,
     ),
 ]
-"""In a study file: the text's name alone, or a mapping with `text`, `sign` and `items`."""
+"""In a study file: only the text's name, or a mapping with `text`, `sign` and `items`."""

@@ -140,7 +140,7 @@ def decide(
 def compute_payment(paid: Incentive, achieved: Achieved) -> PaymentComputed:
     """The base and the bonus for what was achieved so far.
 
-    People who end early have earned in the same way. A study file does not mention that; what is
+    People who end early are paid by the same rules. A study file does not mention that; what is
     paid then is the lab's decision.
     """
     bonus = paid.bonus(achieved.solved, achieved.correct, achieved.above_chance)

@@ -75,8 +75,8 @@ def resolve(
 
 
 def has_unread(loaded: LoadedStudy) -> bool:
-    """Whether a questionnaire could not be read, which is told where it stands: it may have what is
-    named elsewhere."""
+    """Whether a questionnaire could not be read. This is reported in its place, since it may
+    contain names used elsewhere."""
     asked = {name for item in items_of(loaded.study.flow) for name in item.instruments()}
     files = (name.partition("instruments/") for name in loaded.files)
     asked |= {file.removesuffix(".yaml") for _, folder, file in files if folder}

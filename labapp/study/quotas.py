@@ -44,7 +44,7 @@ class Quota(Strict):
         return self
 
     def limit(self, sizes: Iterable[int] | None) -> int:
-        """How many participants it allows. sizes: how many each cell of the design wants."""
+        """The number of participants that the quota allows. sizes: the number needed per cell."""
         if self.at_most is not None:
             return self.at_most
         return int((self.share or 0.0) * sum(sizes or ()) + 1e-9)

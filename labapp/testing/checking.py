@@ -248,7 +248,7 @@ def _random_courses(
 
 
 def check_description(task_type: Any) -> Iterator[str]:
-    """What is wrong with how the task says what it is."""
+    """What is wrong with the task's description of itself."""
     if not isinstance(task_type, TaskType):
         yield (
             f"The entry point names {type(task_type).__name__}: let it name an instance of a class "

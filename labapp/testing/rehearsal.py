@@ -222,7 +222,7 @@ class Rehearsal:
                 self.runner.send(step)
 
     def stand_still(self, seconds: float = 2.0) -> None:
-        """The computer stands still for so long, as seen by the machine's own rule."""
+        """The computer freezes for so long, as the machine's own rule sees it."""
         from_ns, lasted_ns = self.clock.now_ns(), round(seconds * 1e9)
         self.clock.set_ns(from_ns + lasted_ns)
         self.runner.send(StandStill("computer", from_ns, lasted_ns), Source.SYSTEM)
@@ -233,7 +233,7 @@ class Rehearsal:
         self.runner.send(end, Source.MODERATOR)
 
     def replays(self) -> None:
-        """Note it where the events do not give the state that the session has."""
+        """Record a fault if the events do not reproduce the session's state."""
         live, replayed = self.runner.state, self.machine().fold(self.events)
         if replayed != live:
             self.notes.add(
@@ -249,13 +249,13 @@ class Rehearsal:
         self.scheduler.run(lambda: self.clock.now_ns() >= until or self.runner.finished)
 
     def back_to_work(self) -> None:
-        """The moderator and the participant go on from wherever they are."""
+        """The moderator and the participant continue from wherever they are."""
         for command in (StayHere(), ConfirmSkip(), Resume("goes on")):
             self.runner.send(command, Source.MODERATOR)
 
     def go_on(self, until: Callable[[], bool]) -> None:
-        """Let the participant act until something holds. Raises Fault if nothing happens any
-        more, with where that is."""
+        """Let the participant act until something holds. Raises Fault, with the position, if
+        nothing happens any more."""
         self.driver.stop()
         self._take_part()
         seen_events, since = len(self.events), self.clock.now_ns()
@@ -291,7 +291,7 @@ AWAY_S = 5_000.0
 def check_interruptions(
     task_type: TaskType[Any], rehearsal: Callable[[], Rehearsal], notes: Notes
 ) -> None:
-    """Go through sessions in which something comes between, where the task has trials. rehearsal: a
+    """Run sessions with interruptions, if the task has trials. rehearsal: a
     session from its beginning."""
     records = records_class(task_type)
     if not task_type.shown or records is None:
@@ -380,7 +380,7 @@ def _find_working_time_columns(
 
 
 def columns_of(tables: TaskTables) -> Iterator[tuple[str, Column]]:
-    """The columns that a task brings, each with the name of its table."""
+    """The columns that a task adds, each with the name of its table."""
     for name, columns in tables.own.items():
         yield from ((name, column) for column in columns)
     for name, places in tables.added.items():

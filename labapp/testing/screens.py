@@ -243,7 +243,7 @@ class Desk:
             self._asked = repr(event.payload)
 
     def look(self) -> None:
-        """Render the state that there is now, without a hand."""
+        """Render the current state without any action by the participant."""
         if (part := self.part) is None:
             return
         try:
@@ -288,8 +288,8 @@ class Desk:
         return (opened or screen).grab().toImage()
 
     def does(self, command: Command, send: Callable[[], None]) -> bool:
-        """Do what a simulated participant wants, by keys where there are some, and look what comes
-        of it; False if it is to be sent. send: sends it."""
+        """Carry out what a simulated participant wants, with keys if possible, and observe the
+        result; False if the command has to be sent instead. send: sends it."""
         part, own = self.part, type(command) in self.own
         if part is None or part.timed or part.talks or not (own or isinstance(command, ANY_TASK)):
             return False

@@ -204,7 +204,7 @@ class ComputerWatch(QObject):
         self._worker.close(finish=True)
 
     def look(self) -> None:
-        """Look once, and say what changed."""
+        """Check once, and report what has changed."""
         now = look_at_computer(self._held)
         if now != self.known:
             self.known = now
@@ -218,7 +218,7 @@ class ComputerWatch(QObject):
 
 
 def try_hold() -> frozenset[Kind]:
-    """What can be held off here: held off for a moment."""
+    """The things that can be turned off on this computer, tried for a moment."""
     awake = Awake()
     try:
         return awake.hold()

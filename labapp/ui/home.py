@@ -227,7 +227,7 @@ class HomeController(QObject):
         return mistakes.show_errors(self.view.show_error, tr("home.unchecked"))
 
     def close(self) -> None:
-        """The person closed the home: the program ends."""
+        """The person closed the home window, so the program ends."""
         for timer in (self._first, self._warming, self._slow):
             timer.stop()
         self.microphone.rest()
@@ -337,7 +337,7 @@ class HomeController(QObject):
             making.show_faults(faults, tr("home.study_fine"))
 
     def make_study(self, wanted: NewStudy) -> None:
-        """Write a study of one's own, and choose it; what is in the way is told in place."""
+        """Create the user's own study and select it; problems are shown in place."""
         from labapp.study.authoring import new_study
 
         making = self.view.study.making

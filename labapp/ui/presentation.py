@@ -125,7 +125,7 @@ class Presenter(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a picture is on its way to the screen."""
+        """Whether a picture is currently being presented."""
         return self._stage is not _Stage.IDLE
 
     def present(self, show: Callable[[], None], shown: Shown) -> None:

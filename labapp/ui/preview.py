@@ -322,8 +322,8 @@ def open_preview(
 def write_pictures(preview: Preview, out: Path) -> list[Path]:
     """Screens as PNG in a folder that is not there yet, and a contact sheet of them.
 
-    Each page of each part is one of them, and once a part what comes up inside of it: the screen
-    after each kind of event. What looks like another screen of its part is left out.
+    There is a picture of each page of each part and, once per part, of the screen after each kind
+    of event. What looks like another screen of its part is left out.
 
     Raises TargetExists if the folder is there, and LabappError if a screen does not come.
     """

@@ -62,7 +62,7 @@ class BackupChoice:
 
 
 def read_backup() -> BackupChoice:
-    """Where finished sessions are copied to. Raises DataFolderError as `read`."""
+    """The folder to which finished sessions are copied. Raises DataFolderError as `read`."""
     return read_choices(BACKUP_FILE, BackupChoice(), "backup")
 
 

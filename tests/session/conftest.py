@@ -10,7 +10,7 @@ import pytest
 from labapp.record.events.commands import ConfirmSkip, SkipStage
 from labapp.session.opening import OpenSession
 from tests.helpers.disks import SmallDisk, small_disk
-from tests.helpers.waiting import wait_for_threads
+from tests.helpers.waiting import PATIENCE_S, wait_for_threads
 from tests.session.sessions import opened, settle
 
 
@@ -33,10 +33,13 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallDisk]
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Callable[..., OpenSession]]:
-    """Opens and begins sessions; closes them after the test."""
+    """Opens and begins sessions; closes them after the test. commit_timeout_s: from the part on;
+    until then it waits for the disk, while which virtual time would run away."""
     sessions: list[OpenSession] = []
 
-    def open_one(part: str = "consent", **more: Any) -> OpenSession:
+    def open_one(
+        part: str = "consent", *, commit_timeout_s: float = PATIENCE_S, **more: Any
+    ) -> OpenSession:
         session = opened(tmp_path / str(len(sessions)), **more)
         sessions.append(session)
         session.begin()
@@ -47,7 +50,8 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., OpenSession]]:
             session.runner.send(SkipStage())
             settle(session)
             session.runner.send(ConfirmSkip())
-            settle(session)  # before the part is looked at: a slow disk has it go on later
+            settle(session)
+        session.runner.commit_timeout_s = commit_timeout_s
         return session
 
     yield open_one

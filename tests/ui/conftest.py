@@ -132,7 +132,7 @@ def _nothing_left(qapp: QApplication) -> Iterator[None]:
     yield
     begun = {thread for thread in threading.enumerate() if thread.name not in FOR_GOOD} - threads
     for thread in begun:
-        thread.join(5)  # one that opens a loudspeaker ends once that has answered
+        thread.join(60)  # one that opens a loudspeaker ends once that has answered
     left = [thread.name for thread in begun if thread.is_alive()]
     assert not left, f"threads left running: {left}"
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

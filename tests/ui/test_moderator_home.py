@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -29,7 +30,7 @@ from labapp.ui.moderator.checklist import (
     StudyChoice,
     Warm,
 )
-from labapp.ui.moderator.home import NEW, READER, HomeView, HomeWindow
+from labapp.ui.moderator.home import CODING, NEW, READER, RESULTS, SESSIONS, HomeView, HomeWindow
 from labapp.ui.moderator.sessions_page import SessionView
 from labapp.ui.researcher.controller import Researcher
 from labapp.ui.session_lists import Listing, SessionLists
@@ -73,6 +74,35 @@ def window(qtbot: QtBot) -> HomeWindow:
 def test_before_anything_is_known_start_waits(window: HomeWindow) -> None:
     assert not window.view.ready.start_button.isEnabled()
     assert "To start, you still need" in window.view.ready.why.text()
+
+
+@pytest.mark.parametrize("tab", [SESSIONS, RESULTS, CODING])
+def test_below_a_banner_a_page_scrolls_before_its_parts_overlap(qtbot: QtBot, tab: int) -> None:
+    """On a laptop at 150 %, in German."""
+    language.speak("de")
+    try:
+        window = HomeWindow()
+        qtbot.addWidget(window)
+        window.show()
+        window.resize(911, 512)
+        line = Interrupted(Path("/one"), "quickstart", "P05", "2026-01-02T03:04:05Z")
+        window.view.interrupted.set_lines([line])
+        window.view.tabs[tab].click()
+        view = window.view
+        page = {SESSIONS: view.sessions_page, RESULTS: view.results, CODING: view.coding}[tab]
+        table = page.sessions if tab == RESULTS else page.table
+
+        def all_has_room() -> None:
+            heading = table.horizontalHeader().height()
+            assert table.height() >= heading + 2 * table.verticalHeader().defaultSectionSize()
+            buttons = [each for each in page.findChildren(QAbstractButton) if each.isVisible()]
+            places = [each.rect().translated(each.mapTo(page, QPoint(0, 0))) for each in buttons]
+            assert all(page.rect().contains(place) for place in places)
+            assert not any(a.intersects(b) for a, b in combinations(places, 2))
+
+        qtbot.waitUntil(all_has_room, timeout=60_000)
+    finally:
+        language.speak("en")
 
 
 def test_start_asks_for_what_is_chosen(window: HomeWindow, qtbot: QtBot) -> None:

@@ -184,10 +184,15 @@ def test_a_whole_session_in_windows(qtbot, qapp, tmp_path):
 def on_screen(qtbot, runner):
     """Wait until a stimulus is painted; texts before it are gone through. What was sent before is
     stored first, or the stimulus that is left would do."""
+
+    def settled() -> bool:
+        return not runner._waiting and runner.part is not None
+
+    qtbot.waitUntil(settled)
     while not isinstance(runner.part, UnmaskingPart):
         runner.send(Next())
-        qtbot.waitUntil(lambda: not runner._waiting)
-    qtbot.waitUntil(lambda: not runner._waiting and runner.state.part_state.trial.open)
+        qtbot.waitUntil(settled)
+    qtbot.waitUntil(lambda: settled() and runner.state.part_state.trial.open)
 
 
 def answer(qtbot, runner):

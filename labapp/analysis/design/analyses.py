@@ -96,7 +96,7 @@ class Analysis:
     beside : further models: of complete participants, of trials.
     comparisons : in the order of the rows that test them, those of equivalence last.
     rows : every number and test, as the table of statistics has them.
-    complete : the analysis of variance of those who have every cell, where there is one.
+    complete : the analysis of variance of those who have every cell, if there is one.
     """
 
     number: int
@@ -471,11 +471,7 @@ def _equivalences(
 
 
 def _equivalence(
-    means: anova.Means,
-    own: Comparison,
-    smallest: SmallestEffect,
-    outcome: Outcome,
-    transform: str,
+    means: anova.Means, own: Comparison, smallest: SmallestEffect, outcome: Outcome, transform: str
 ) -> tuple[Statistic | None, list[str]]:
     """The test of equivalence of a contrast, and remarks on it; None if there is none."""
     remarks, unit = [], " ".join(filter(None, (transform, outcome.unit)))

@@ -110,7 +110,7 @@ class Estimate:
     scale: float
     """Standard error over spread: a t is a standardised effect over it."""
     within_levels: float = float("nan")
-    """Root of the mean variance of the levels compared, where participants met several."""
+    """Root of the mean variance of the levels compared, if participants met several."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Variance:
         return coefficients, scores - self.design.matrix @ coefficients
 
     def estimate(self, weights: Weights) -> Estimate | Statistic:
-        """A weighted sum of the means of cells; a row that says why where there is none. The
+        """A weighted sum of the means of cells; a row that says why if there is none. The
         error is that of the participants' own weighted sums, so nothing is assumed of sphericity:
         the default of emmeans for models of afex."""
         layout = self.wide.layout
@@ -178,12 +178,12 @@ class Variance:
         return self.fit(values)[1].ravel()
 
     def fitted(self) -> Floats:
-        """What `residuals` are the rest of: the means of groups and cells, shape (n · cells,)."""
+        """The fitted values of `residuals`: the means of groups and cells, shape (n · cells,)."""
         return (self.wide.values - self.fit(self.wide.values)[1]).ravel()
 
 
 def variance(data: Wide) -> Variance | str:
-    """The model of participants who have every cell; a sentence where there is none."""
+    """The model of participants who have every cell; a sentence if there is none."""
     layout = data.layout
     covariates = {name: data.covariates[:, at] for at, name in enumerate(layout.covariates)}
     if not data.participants:
@@ -345,7 +345,7 @@ class Means(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A contrast that is tested. pair: the factor and the two levels, where it is of a pair."""
+    """A contrast that is tested. pair: the factor and the two levels, if it is of a pair."""
 
     name: str
     weights: Weights
@@ -366,7 +366,7 @@ class Comparison:
 
 
 MOST_LEVELS = 6
-"""Levels of a factor whose pairs are compared where no contrast is declared: more than fifteen
+"""Levels of a factor whose pairs are compared if no contrast is declared: more than fifteen
 comparisons that nobody asked for hide the one that matters."""
 
 
@@ -385,7 +385,7 @@ def pairs(factors: Sequence[Factor]) -> list[Comparison]:
 
 
 def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> list[Statistic]:
-    """The test of one comparison, with how large it is; and Cohen's d where there is one."""
+    """The test of one comparison, with how large it is; and Cohen's d if there is one."""
     estimate = model.estimate(comparison.weights)
     if isinstance(estimate, Statistic):
         return [replace(estimate, kind=CONTRAST, **comparison.cells)]
@@ -406,7 +406,7 @@ def compare(model: Means, comparison: Comparison, factors: Sequence[Factor]) -> 
 def _effects(
     estimate: Estimate, t: float, factors: Sequence[Factor]
 ) -> tuple[Effect | None, Effect | None]:
-    """d_z where participants met all that is compared, else Hedges' g; and Cohen's d: d_av, else
+    """d_z if participants met all that is compared, else Hedges' g; and Cohen's d: d_av, else
     d_s. The interval of d_av is an approximation by Algina and Keselman (2003)."""
     if estimate.df is None or not estimate.scale:
         return None, None

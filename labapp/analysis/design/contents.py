@@ -3,7 +3,7 @@
 The figure of a study's outcomes: the cells of its declared factors, with intervals.
 
 It is drawn of the values that the analyses are of, and says what the table of cells says: one panel
-an outcome, and one a combination of levels where there are more than two factors.
+per outcome, and one a combination of levels if there are more than two factors.
 
 analysis.R: a script in R that makes the default analyses again and compares every number.
 
@@ -41,7 +41,7 @@ from labapp.analysis.design.analyses import (
     analyse,
     back,
 )
-from labapp.analysis.design.anova import CONTRAST, EMPTY_CELL, EQUIVALENCE
+from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.layout import PARTICIPANT, VALUE, Factor, Floats, plain_name
 from labapp.analysis.design.reviewing import Review, declared_outcomes, review, review_sections
 from labapp.analysis.design.sections import DOCX, TEX, sections, tex, write_docx
@@ -138,10 +138,9 @@ def _call(analysis: Analysis) -> str:
         "quantity": _text(analysis.outcome.name),
         "factors": _texts([factor.name for factor in layout.factors]),
         "levels": f"list({', '.join(_texts(factor.levels) for factor in layout.factors)})",
-        "within": f"c({', '.join(_flag(factor.within) for factor in layout.factors)})",
+        "within": f"c({', '.join(['logical()', *(_flag(f.within) for f in layout.factors)])})",
         "measured": _texts([factor.name for factor in layout.factors if factor.measured]),
         "covariates": _texts(layout.covariates),
-        "crossed": _flag(EMPTY_CELL not in analysis.main.remarks),
         "model": _text(analysis.main.name),
         "transform": _text(analysis.transform or "none"),
         "complete": _flag(VARIANCE in models),
@@ -427,8 +426,13 @@ RESIDUALS_READ = (
     "Left: residuals of the participants who have a value in every cell, in standard "
     "deviations, against the quantiles of a normal distribution; normal residuals lie on the "
     "line. Right: residuals against fitted values; if the points fan out, the spread grows with "
-    "the fitted value."
+    "the fitted value. The area of a point shows how many participants have it."
 )
+SHARES_READ = (
+    "Shares have few different values, and less spread near 0 % and 100 %, which the analysis of "
+    "variance does not take into account."
+)
+BY_TRIALS = "The logistic regression of the trials does."
 
 
 def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportFigure | None:
@@ -444,7 +448,9 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
     with mpl.rc_context(style()):
         figure, axes = kit.panels(2 * len(shown), 2, HEIGHT_IN)
         for place, (analysis, model) in enumerate(shown):
-            residuals, fitted = model.residuals(), model.fitted()
+            # A share is in percent here, as everywhere on the page.
+            unit = 1 if analysis.shown is analysis else 100
+            residuals, fitted = unit * model.residuals(), unit * model.fitted()
             (at, ordered), (slope, middle, _) = scipy.stats.probplot(
                 residuals / residuals.std(ddof=1)
             )
@@ -454,9 +460,14 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
             quantiles.plot(ends, slope * ends + middle, color=ACCENT, linewidth=1.0)
             quantiles.set_xlabel("Normal quantile")
             quantiles.set_ylabel("Residual (SD)")
-            kit.points(spread, fitted, residuals, markersize=3, color=INK)
+            size = unit * model.wide.size
+            alike = np.round(np.array([fitted, residuals]) / size, 9)
+            alike, n = np.unique(alike, axis=1, return_counts=True)
+            for many in np.unique(n):
+                x, y = size * alike[:, n == many]
+                kit.points(spread, x, y, markersize=3 * many**0.5, color=INK)
             spread.axhline(0.0, color=ACCENT, linewidth=1.0)
-            spread.set_xlabel(_title_fitted(analysis)).set_label(SAID)
+            spread.set_xlabel(_title_fitted(analysis.shown)).set_label(SAID)
             spread.set_ylabel("Residual")
             for ax in (quantiles, spread):
                 kit.grid(ax)
@@ -464,7 +475,12 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
                 title.set_label(SAID)
     label = "Residuals of the declared outcomes"
     figure.set_label(label)
-    return ReportFigure(name, figure, label, RESIDUALS_READ)
+    caption, shares = [RESIDUALS_READ], [each for each, _ in shown if each.shown is not each]
+    if shares:
+        caption.append(SHARES_READ)
+    if any(model.name == TRIALS_LOGISTIC for each in shares for model in each.beside):
+        caption.append(BY_TRIALS)
+    return ReportFigure(name, figure, label, " ".join(caption))
 
 
 def _title_fitted(analysis: Analysis) -> str:
@@ -480,7 +496,7 @@ def factors_of(analysis: Analysis) -> list[Factor]:
 
 
 def panels_of(analysis: Analysis) -> list[dict[str, str]]:
-    """The combinations of levels that have a panel each; one empty one for up to two factors."""
+    """The combinations of levels that have a panel; a single empty one for up to two factors."""
     more = factors_of(analysis)[2:]
     return [
         {factor.name: level for factor, level in zip(more, levels, strict=True)}
@@ -577,7 +593,7 @@ def _series(
 
 
 def _own(analysis: Analysis, value: float | None, *, within: bool = True) -> float:
-    """A value in the outcome's unit; within its range where the unit is one, if that is asked."""
+    """A value in the outcome's unit; within its range if the unit is one, if that is asked."""
     if value is None:
         return np.nan
     own = back(float(value), analysis.transform)
@@ -595,7 +611,7 @@ def _colours(analyses: Iterable[Analysis]) -> dict[str, dict[str, int]]:
 
 
 def _legend(figure: Figure, analyses: Sequence[Analysis]) -> None:
-    """What the marks beside each other stand for, where all outcomes have the same."""
+    """What the marks beside each other stand for, if all outcomes have the same."""
     handles = []
     for factor, levels in _colours(analyses).items():
         name = name_factor(plain_name(factor))

@@ -1,6 +1,6 @@
 """Factors, and the values of participants by the cells of the factors they met.
 
-Everything here is arithmetic on frames: one row a participant and cell, or a trial.
+Everything here is arithmetic on frames: one row per participant and cell, or a trial.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The factors of an analysis, and its covariates: columns with one number a participant."""
+    """The factors of an analysis, and its covariates: columns with one number per participant."""
 
     factors: tuple[Factor, ...]
     covariates: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Wide:
 
     @property
     def size(self) -> float:
-        """The largest of the values; 1 where all are 0."""
+        """The largest of the values; 1 if all are 0."""
         return float(np.nanmax(np.abs(self.values))) or 1.0
 
     @property
@@ -141,7 +141,7 @@ class Wide:
 def wide(frame: pd.DataFrame, layout: Layout) -> Wide:
     """Participants by cells: of several rows of a cell the mean.
 
-    frame: a column `participant`, one a factor and covariate, and `value`; rows without a value,
+    frame: a column `participant`, one per factor and covariate, and `value`; rows without a value,
     with a level that the layout lacks, or without a covariate are left out.
     """
     within, between = layout.within, layout.between
@@ -268,7 +268,7 @@ def kron(first: Floats, other: Floats) -> Floats:
 
 def fixed_effects(rows: pd.DataFrame, layout: Layout) -> tuple[Columns, Whole, bool] | None:
     """The design of usable rows, the numbers of their levels, and whether it has interactions: they
-    are left out where a combination of levels has no row. None if even then the factors cannot
+    are left out if a combination of levels has no row. None if even then the factors cannot
     be told apart. Covariates are less their means over participants."""
     codes = np.column_stack(
         [np.zeros((len(rows), 0), np.intp)] + [codes_of(rows, factor) for factor in layout.factors]

@@ -36,6 +36,7 @@ MOST_STEPS, CONVERGED = 200, 1e-10
 """Of Fisher scoring; it ends when no coefficient changes by so much."""
 CERTAIN = 10 * float(np.finfo(np.float64).eps)
 """An expectation closer than this to 0 or 1 has reached it: the answers are separated."""
+ALONE = "a cell has the trials of a single participant, so its error is not known"
 SEPARATED = "all trials of a cell have the same result, so its log odds have no value"
 
 
@@ -68,7 +69,7 @@ class Logistic:
 
 
 def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
-    """frame: one row a trial; `value` 0 or 1."""
+    """frame: one row per trial; `value` 0 or 1."""
     rows = usable(frame, layout)
     y = rows[VALUE].to_numpy(np.float64)
     if y.size == 0 or np.ptp(y) == 0:
@@ -82,6 +83,8 @@ def of_trials(frame: pd.DataFrame, layout: Layout) -> Logistic | Statistic:
     df = people - design.matrix.shape[1]
     if df < 1:
         return outcome(NAME, why=FEW)
+    if _is_of_one(design.matrix, pd.factorize(rows[PARTICIPANT])[0]):
+        return outcome(NAME, why=ALONE)
     if _is_separated(codes, y, layout) and not remarks:
         return outcome(NAME, why=SEPARATED)
     fitted = fit(y, design.matrix, pd.factorize(rows[PARTICIPANT])[0])
@@ -135,6 +138,12 @@ def _score(y: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
                 break
             return coefficients, expected, bread
     raise np.linalg.LinAlgError("no convergence")
+
+
+def _is_of_one(x: Floats, people: Whole) -> bool:
+    """Whether a coefficient is that of a single participant, whose trials it fits exactly."""
+    k = x.shape[1]
+    return any(np.linalg.matrix_rank(x[people != own]) < k for own in range(people.max() + 1))
 
 
 def _is_separated(codes: Whole, y: Floats, layout: Layout) -> bool:

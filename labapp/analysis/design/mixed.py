@@ -139,17 +139,20 @@ class Mixed:
 
 
 def _together(dfs: Sequence[float]) -> float:
-    """Degrees of freedom of the denominator of an F from those of its t (Fai and Cornelius)."""
+    """Degrees of freedom of the denominator of an F from those of its t, as lmerTest has them (Fai
+    and Cornelius)."""
     if len(dfs) == 1:
         return dfs[0]
     if np.ptp(dfs) < 1e-8:
         return float(np.mean(dfs))
-    expected = sum(df / (df - 2) for df in dfs if df > 2)
-    return 2 * expected / (expected - len(dfs)) if expected > len(dfs) else 2.0
+    if min(dfs) <= 2:
+        return 2.0
+    expected = sum(df / (df - 2) for df in dfs)
+    return 2 * expected / (expected - len(dfs))
 
 
 def of_cells(frame: pd.DataFrame, layout: Layout) -> Mixed | Statistic:
-    """One value a participant and cell on the factors, with a random intercept of participants."""
+    """One value per participant and cell on the factors, with a random intercept per person."""
     rows = usable(frame, layout)
     people = pd.factorize(rows[PARTICIPANT])[0].astype(np.intp)
     return fit(rows, layout, [Random(f"1 | {PARTICIPANT}", people)])
@@ -225,7 +228,11 @@ def fit(rows: pd.DataFrame, layout: Layout, effects: Sequence[Random]) -> Mixed 
         return outcome(name, why="the factors cannot be separated in these values")
     design, _, crossed = fixed
     remarks: tuple[str, ...] = () if crossed else (EMPTY_CELL,)
-    if len(y) <= design.matrix.shape[1] + 1:
+    x = pd.DataFrame(design.matrix)
+    within = (x - x.groupby(rows[PARTICIPANT].to_numpy()).transform("mean")).round(9)
+    # Else groups cannot be told from the people in them.
+    is_identified = n + np.linalg.matrix_rank(within.to_numpy()) > len(x.columns)
+    if len(y) <= len(x.columns) + 1 or not is_identified:
         return outcome(name, why=FEW)
     rest = y - design.matrix @ np.linalg.lstsq(design.matrix, y, rcond=None)[0]
     if not varies(rest, float(np.abs(y).max())):

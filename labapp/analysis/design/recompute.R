@@ -106,10 +106,15 @@ cells_of <- function(a, which) {
                                        a$factors[which])), KEEP.OUT.ATTRS = FALSE))
   grid
 }
-right_side <- function(a, which, crossed = TRUE) {
+## Without interactions where a combination of levels has no rows.
+right_side <- function(a, which, d) {
   f <- quoted(a$factors[which]); x <- quoted(a$covariates)
-  parts <- c(x, if (length(f)) paste(f, collapse = if (crossed) " * " else " + "))
-  if (length(parts)) paste(parts, collapse = " + ") else "1"
+  side <- function(sign) {
+    parts <- c(x, if (length(f)) paste(f, collapse = sign))
+    if (length(parts)) paste(parts, collapse = " + ") else "1"
+  }
+  X <- model.matrix(as.formula(paste("~", side(" * "))), d)
+  side(if (qr(X)$rank == ncol(X)) " * " else " + ")
 }
 
 ## Complete data: type III sums of squares on orthonormal contrasts of the cells within participants.
@@ -125,7 +130,7 @@ anova_model <- function(a, d) {
   Y <- Y[whole, , drop = FALSE]
   who <- d[match(people[whole], as.character(d$participant)), , drop = FALSE]
   for (x in a$covariates) who[[x]] <- who[[x]] - mean(who[[x]])
-  formula <- as.formula(paste("~", right_side(a, between, a$crossed)))
+  formula <- as.formula(paste("~", right_side(a, between, who)))
   X <- model.matrix(formula, who)
   list(a = a, Y = Y, X = X, who = who, within = within, between = between, formula = formula,
        inverse = solve(crossprod(X)), df = nrow(X) - ncol(X), n = nrow(Y), cells = cells)
@@ -193,7 +198,8 @@ anova_estimate <- function(m, weights) {
 ## lmerTest's degrees of freedom need values whose standard deviation is near 1.
 mixed_model <- function(a, d, random = "(1 | participant)") {
   unit <- sd(d$value); d$value <- d$value / unit
-  f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+", random))
+  side <- right_side(a, seq_along(a$factors), d)
+  f <- as.formula(paste("value ~", side, "+", random))
   ## A single search can stop early: the fit with the least REML criterion of several is compared.
   fit <- function(optimizer, start = NULL) tryCatch(suppressMessages(suppressWarnings(lmerTest::lmer(f, d, start = start,
     control = lme4::lmerControl(optimizer = optimizer, calc.derivs = FALSE,
@@ -204,7 +210,7 @@ mixed_model <- function(a, d, random = "(1 | participant)") {
   for (start in c(0.1, 0.5, 2)) fits <- c(fits, fit("bobyqa", rep(start, k)))
   fits <- Filter(Negate(is.null), fits)
   m <- fits[[which.min(vapply(fits, lme4::REMLcrit, 0))]]
-  list(a = a, m = m, unit = unit, formula = as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))))
+  list(a = a, m = m, unit = unit, formula = as.formula(paste("~", side)))
 }
 mixed_estimate <- function(x, weights) {
   cells <- cells_of(x$a, seq_along(x$a$factors))
@@ -216,7 +222,8 @@ mixed_estimate <- function(x, weights) {
 
 ## Yes or no: logistic regression, working independence, covariance of Mancl and DeRouen (2001).
 logistic_terms <- function(a, d) {
-  f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed)))
+  side <- right_side(a, seq_along(a$factors), d)
+  f <- as.formula(paste("value ~", side))
   m <- glm(f, binomial, d, control = list(epsilon = 1e-14, maxit = 200))
   X <- model.matrix(m); mu <- fitted(m); r <- d$value - mu
   bread <- solve(t(X) %*% (X * mu * (1 - mu))); meat <- matrix(0, ncol(X), ncol(X))
@@ -234,7 +241,7 @@ logistic_terms <- function(a, d) {
   estimate <- function(weights) {
     cells <- cells_of(a, seq_along(a$factors))
     for (name in a$covariates) cells[[name]] <- 0
-    M <- model.matrix(as.formula(paste("~", right_side(a, seq_along(a$factors), a$crossed))), cells)
+    M <- model.matrix(as.formula(paste("~", side)), cells)
     L <- drop(cell_weights(a, weights, seq_along(a$factors)) %*% M)
     list(value = sum(L * b), error = sqrt(drop(L %*% V %*% L)), df = dfe)
   }
@@ -331,7 +338,7 @@ check_checks <- function(a, m, d) {
       p <- suppressWarnings(wilcox.test(y, exact = exact, correct = FALSE)$p.value)
     } else if (grepl("^position", name)) {
       d$place <- factor(d$position); d$value <- d$value / sd(d$value)
-      f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), a$crossed), "+ place + (1 | participant)"))
+      f <- as.formula(paste("value ~", right_side(a, seq_along(a$factors), d), "+ place + (1 | participant)"))
       x <- suppressMessages(suppressWarnings(lmerTest::lmer(f, d)))
       t <- as.data.frame(anova(x, type = 3, ddf = "Satterthwaite"))
       p <- t["place", "Pr(>F)"]; tolerance <- ITERATIVE

@@ -175,7 +175,7 @@ def correlations(study: str, analyses: Sequence[Analysis]) -> Iterator[Statistic
 
 
 def _reference(outcome: Outcome) -> str:
-    """The name of an outcome in a row of two, with its task where several have it."""
+    """The name of an outcome in a row of two, with its task if several have it."""
     return f"{outcome.group}.{outcome.name}" if outcome.shared else outcome.name
 
 
@@ -276,7 +276,7 @@ def _answered(check: Answered) -> Iterator[Html]:
 
 
 def _differ(tests: Iterable[Statistic]) -> bool:
-    """Whether the last test is significant, which is the exact one where there is one; or there is
+    """Whether the last test is significant, which is the exact one if there is one; or there is
     none."""
     known = [row.p for row in tests if row.p is not None]
     return not known or known[-1] < ALPHA
@@ -301,7 +301,7 @@ def not_passed(results: StudyAnalyses, reviewed: Review) -> list[Verbatim]:
 
 def answered_in_short(reviewed: Review) -> Iterator[tuple[object, object]]:
     """A row of the summary for each check that is answered in words: counts and the last test,
-    which is the exact one where there is one."""
+    which is the exact one if there is one."""
     for check in reviewed.answered:
         item, options = name_item(check.item)
         counts = [

@@ -82,7 +82,7 @@ def sections(
         return
     results = results.shown
     yield heading(3, "Analyses according to the design", anchor)
-    if all(analysis.outcome.role == UNDECLARED for analysis in results.analyses):
+    if {analysis.outcome.role for analysis in results.analyses} == {UNDECLARED}:
         yield paragraph("Exploratory: the study declares none of these outcomes.", "note")
     yield paragraph(introduction(results))
     if results.declaration.remark:
@@ -124,6 +124,7 @@ def _results(results: StudyAnalyses) -> Iterator[Html]:
 def _in_sentences(analysis: Analysis, correction: str) -> Html:
     """One outcome."""
     outcome, labels = analysis.outcome, current_labels() or Labels({})
+    covariates = outcome.layout.covariates
     name = labels.of_measure(outcome.measure, outcome.group)
     if not name:
         name = outcome.name.removesuffix("_s").replace("_", " ")
@@ -145,7 +146,11 @@ def _in_sentences(analysis: Analysis, correction: str) -> Html:
             sentence(
                 "results.term",
                 name=name,
-                terms=list(map(name_factor, test.factors.split(" × "))),
+                terms=[
+                    name_item(term)[0] if term in covariates else name_factor(term)
+                    for term in test.factors.split(" × ")
+                ],
+                related=test.factors in covariates,
                 clear=_below(test.p),
                 extremes=_extremes(analysis, test),
                 test=test_words(test),
@@ -164,7 +169,7 @@ def _in_sentences(analysis: Analysis, correction: str) -> Html:
 
 
 def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
-    """A table for each task or questionnaire: a row a cell, a column an outcome."""
+    """A table for each task or questionnaire: one row per cell, one column per outcome."""
     groups: dict[object, list[Analysis]] = {}
     for analysis in analyses:
         factors = tuple((factor.name, factor.levels) for factor in analysis.outcome.layout.factors)
@@ -194,7 +199,7 @@ def _means_of_cells(analyses: Iterable[Analysis]) -> Iterator[Html]:
 
 
 def _in_short(unit: str) -> str:
-    """What a column of means has, with their unit where they have one."""
+    """What a column of means has, with their unit if they have one."""
     words = in_words(unit)
     known = words["unit"]
     if isinstance(scale := words["scale"], tuple):
@@ -254,9 +259,10 @@ def _hypotheses(results: StudyAnalyses) -> Html:
             return two_lines(Verbatim(text), Verbatim(f"{role}, {of}"))
 
         if not own:
-            why = next((x.why for x in results.left_out if x.name == hypothesis.outcome), "")
-            why = why or "the outcome is not among those analysed"
-            rows.append((name(labelled(hypothesis.outcome)), "not tested", why))
+            left = next((x for x in results.left_out if x.name == hypothesis.outcome), None)
+            label = labelled(hypothesis.outcome) if left is None else left.label
+            why = "the outcome is not among those analysed" if left is None else left.why
+            rows.append((name(label), "not tested", why))
         for analysis in own:
             verdict, test = describe_test(analysis, hypothesis)
             rows.append((name(analysis.outcome.label), verdict or "not tested", test))
@@ -445,20 +451,15 @@ def _cells(analysis: Analysis) -> Html:
 
 
 def cell_rows(analysis: Analysis, words: Callable[[float], str]) -> Iterator[tuple[str, ...]]:
-    """A row a cell: levels, n, mean, sd, and of transformed values the mean in the outcome's unit.
-    words: a number as the table has it."""
+    """One row per cell: levels, n, mean, sd, and of transformed values the mean in the outcome's
+    unit. words: a number as the table has it."""
     for cell, row in zip(analysis.cells, analysis.select(VALUES), strict=True):
-        yield (
-            *map(Verbatim, (cell.levels[f.name] for f in analysis.outcome.layout.factors)),
-            str(row.n),
-            NONE if row.mean is None else words(row.mean),
-            NONE if row.sd is None else words(row.sd),
-            *(
-                [NONE if row.mean is None else words(back(row.mean, analysis.transform))]
-                if analysis.transform
-                else []
-            ),
-        )
+        known = [row.mean, row.sd]
+        if analysis.transform:
+            known.append(None if row.mean is None else back(row.mean, analysis.transform))
+        levels = (cell.levels[f.name] for f in analysis.outcome.layout.factors)
+        numbers = (NONE if each is None else words(each) for each in known)
+        yield (*map(Verbatim, levels), str(row.n), *numbers)
 
 
 def ends_words(row: Statistic) -> str:
@@ -625,7 +626,7 @@ TITLES = {
     PERMUTED: "Permutation test, t",
     ALIGNED: "ART ANOVA (aligned ranks), F",
 }
-"""What tests are called on pages, where that is not their name in the tables."""
+"""What tests are called on pages, if that is not their name in the tables."""
 
 
 def _further(tests: list[Statistic]) -> Html:
@@ -777,7 +778,7 @@ def _apa_tests(analyses: Sequence[Analysis]) -> PaperTable:
 
 
 def _in_unit(analysis: Analysis) -> str:
-    """An outcome, with the unit of differences where that is not its own."""
+    """An outcome, with the unit of differences if that is not its own."""
     name = analysis.outcome.label
     return Verbatim(f"{name} ({analysis.unit})") if analysis.transform else name
 
@@ -863,7 +864,7 @@ def _interval(row: Statistic) -> str:
 def tex(studies: Iterable[StudyAnalyses]) -> str:
     """Tables for LaTeX, each a `table` with `booktabs`."""
     parts = [
-        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses according to the design.",
+        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses according to the design."
     ]
     number = 0
     for results in studies:
@@ -964,15 +965,8 @@ def write_docx(studies: Iterable[StudyAnalyses], path: Path) -> None:
                         run.italic = style == "italic"
                         run.font.subscript = style == "low"
                         run.font.superscript = style == "high"
-                    edges = [
-                        edge
-                        for edge, there in (
-                            ("top", place == 0),
-                            ("bottom", place in (0, len(made.rows))),
-                        )
-                        if there
-                    ]
-                    _rule(cell, edges)
+                    last = place in (0, len(made.rows))
+                    _rule(cell, ["top"] * (place == 0) + ["bottom"] * last)
             note = document.add_paragraph()
             note.add_run(f"{say('Note')}. ").italic = True
             note.add_run(made.note)

@@ -36,7 +36,7 @@ STEPS = 11
 """A score of whole numbers with at most so many different values is of steps."""
 THRESHOLD = "threshold"
 AT_TARGET = "the level at which the share of right answers reaches its target"
-"""What thresholds are, where it is known what the levels are."""
+"""What thresholds are, if it is known what the levels are."""
 TIME_ON_QUESTION = "time_on_question"
 NO_VALUES = "no session that was analysed has a value"
 NOT_MEASURED = "no session that was analysed has a column, score or item of that name"
@@ -53,12 +53,12 @@ class Outcome:
     group : task, or questionnaire.
     role : primary, secondary, manipulation check or undeclared.
     layout : its factors.
-    frame : columns `participant`, those of the factors and covariates, `position` where there is
-        one, and `value`: a row a participant and cell, before any transform.
+    frame : columns `participant`, those of the factors and covariates, `position` if there is
+        one, and `value`: one row per participant and cell, before any transform.
     trials : the same by trials, with `stimulus`; None if there are none.
     yes_no : a trial's value is 0 or 1.
     steps : the values are those of a rating.
-    on_success : the value is of trials that were solved alone.
+    on_success : the value is of solved trials only.
     remarks : what is to be known of what was left out.
     shared : an outcome of another task, which is analysed too, has the same name.
     skips : it is the time of questions of which some were skipped.
@@ -245,7 +245,7 @@ class _Names:
         return name
 
     def of_score(self, instrument: str, score: str) -> str:
-        """As the study calls a score; without its questionnaire where that is clear."""
+        """As the study calls a score; without its questionnaire if that is clear."""
         clear = meanings(score, self._known) == [(instrument, score)]
         own = score if clear else f"{instrument}.{score}"
         return self._called.get((instrument, score), own)
@@ -360,7 +360,7 @@ def _of_own_tables(counted: Tables, names: Sequence[str]) -> Iterator[_Candidate
 
 
 def _with_stimulus(rows: pd.DataFrame) -> pd.DataFrame:
-    """With what was shown, where it can be the same for several participants."""
+    """With what was shown, if it can be the same for several participants."""
     for name in ("photo", "image"):
         if name in rows:
             return rows.assign(stimulus=rows[name].astype(str))
@@ -401,7 +401,7 @@ def _by_trial(
 
 
 class _Measured:
-    """Items and scores that are analysed beside the factors, one value a participant."""
+    """Items and scores that are analysed beside the factors, one value per participant."""
 
     def __init__(self, counted: Tables, declaration: Declaration) -> None:
         names = () if declaration.design is None else declaration.design.measured
@@ -459,7 +459,7 @@ def _by_participant(rows: pd.DataFrame) -> dict[str, float]:
 def _by_design(
     candidate: _Candidate, counted: Tables, declaration: Declaration, measured: _Measured
 ) -> Iterator[Outcome | LeftOut]:
-    """The outcome with its factors; several where participants met models that are apart."""
+    """The outcome with its factors; several if participants met models that are apart."""
     rows = candidate.rows[candidate.rows["value"].notna()]
     if rows.empty:
         why = candidate.remark or NO_VALUES
@@ -545,7 +545,7 @@ def _mostly_several(met: Sequence[frozenset[str]]) -> bool:
 
 
 def _tabulate_assignment(counted: Tables) -> pd.DataFrame:
-    """Variables of the assignment with one text or number a participant, the same in all of their
+    """Variables of the assignment with one text or number per participant, the same in all of their
     sessions, as columns."""
     rows = []
     for participant, text in zip(
@@ -637,9 +637,7 @@ def _outcome(
         why = "; ".join((*remarks, ONE_LEVEL.format(flat)))
         return LeftOut(candidate.name, candidate.group, UNDECLARED, why)
     trials = None
-    if candidate.trials is not None and all(
-        name in candidate.trials or name in add or name in rows for name in names
-    ):
+    if candidate.trials is not None:
         trials = _trial_frame(candidate.trials, rows, names, make_frame)
     known = rows["value"].dropna().to_numpy(np.float64)
     steps = bool((known == np.round(known)).all() and np.unique(known).size <= STEPS)
@@ -666,7 +664,7 @@ def _trial_frame(
 ) -> pd.DataFrame | None:
     own = trials[trials["participant"].isin(rows["participant"].unique())]
     for name in names:
-        if name not in own:
+        if name not in own and name in rows:  # what is measured is added to any rows
             levels = rows.drop_duplicates("participant").set_index("participant")[name]
             own = own.assign(**{name: own["participant"].map(levels)})
     if MODEL in names:

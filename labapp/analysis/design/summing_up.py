@@ -53,7 +53,7 @@ OVER_ALL = (
 )
 _MEANS = {"": "Means", "log": "Geometric means"}
 SHOWN_CONTRASTS, SHOWN_OUTCOMES = 3, 3
-"""So many contrasts of an outcome, and outcomes where the study declares none as primary."""
+"""So many contrasts of an outcome, and outcomes if the study declares none as primary."""
 
 
 def summary(

@@ -2,7 +2,7 @@
 
 `fold` is a pure function of a place on disk, so that it gives the same in this process, in another
 and on another machine. The rows of each table travel as a piece: an Arrow stream with the columns
-of the table, each of its type. A cell with one number a dimension is a JSON list, as in CSV, so
+of the table, each of its type. A cell with one number per dimension is a JSON list, as in CSV, so
 that whole numbers stay whole; but a list of numbers among the snapshots, of which there are many.
 
 Many sessions are folded one after the other, in several processes, or on a Dask cluster. They
@@ -97,7 +97,7 @@ class WithdrawnSession:
 def fold(place: SessionPlace, *, withdrawn: bool = False) -> Folded | WithdrawnSession:
     """Read, check and fold one session.
 
-    withdrawn: also where the participant withdrew and let the data be kept; it does not count.
+    withdrawn: also if the participant withdrew and let the data be kept; it does not count.
     Raises RecordError when it cannot be read, was changed or damaged after it was written, or its
     data are to be deleted.
     """
@@ -212,7 +212,7 @@ TYPES: dict[Kind, pa.DataType] = {
 }
 
 NUMBERS = pa.list_(pa.float64())
-"""Type of the cells with one number a dimension among the snapshots."""
+"""Type of the cells with one number per dimension among the snapshots."""
 
 
 def schema(columns: Sequence[Column]) -> pa.Schema:
@@ -258,7 +258,7 @@ def together(pieces: Iterable[bytes], columns: Sequence[Column]) -> pa.Table:
 
 def frame(table: pa.Table, columns: Sequence[Column]) -> pd.DataFrame:
     """A table of pieces as a pandas frame: text `string`, whole numbers `Int64`, numbers
-    `float64`, yes or no `boolean`, and lists in cells with one number a dimension."""
+    `float64`, yes or no `boolean`, and lists in cells with one number per dimension."""
     import pandas as pd
 
     extension = {pa.string(): pd.StringDtype(), pa.int64(): pd.Int64Dtype()}

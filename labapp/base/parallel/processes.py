@@ -104,7 +104,7 @@ def _end_with(line: Connection) -> None:
 def stoppable() -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into KeyboardInterrupt, as Ctrl-C is, while the block runs.
 
-    So the end of the system or of the terminal, too, lets the work put in order what it has begun.
+    So even if the system shuts down or the terminal closes, work can finish what it has begun.
     A signal that is ignored (`nohup`) stays ignored. Outside the main thread, nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():

@@ -36,7 +36,7 @@ as such."""
 def npy(content: bytes) -> NDArray[Any]:
     """The array in the bytes of a .npy file, not to be written to; of any type but objects.
 
-    Raises ValueError: it is none, or its header does not fit the bytes behind it.
+    Raises ValueError: it is not an array, or its header does not match the bytes after it.
     """
     stream = io.BytesIO(content)
     try:

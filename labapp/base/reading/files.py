@@ -86,7 +86,7 @@ def open_file(path: Path, *, largest: int | None = None, follow: bool = True) ->
 
 
 def content(path: Path, largest: int = DOCUMENT, *, follow: bool = True) -> bytes:
-    """The whole file. Raises OSError as `open_file`, also where it grew beyond `largest`
+    """The whole file. Raises OSError as `open_file`, also if it grew beyond `largest`
     meanwhile."""
     with open_file(path, largest=largest, follow=follow) as stream:
         return within(stream, largest)

@@ -72,7 +72,7 @@ Pairs = Callable[[list[tuple[str, Any]]], Any]
 
 def json_value(text: str | bytes, pairs: Pairs | None = None) -> Any:
     """The value in a JSON text; bytes are UTF-8. pairs: makes an object of its keys and values;
-    where it is given, NaN and infinity are read too: a schema that names their place follows.
+    if it is given, NaN and infinity are read too: a schema that names their place follows.
 
     Raises ValueError: it is no JSON, is nested too deeply, holds too many values, or a number that
     is none.

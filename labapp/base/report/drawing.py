@@ -62,7 +62,7 @@ LONGEST_NAMES = (36, 48, 64)
 
 def shorten_names(names: Sequence[str]) -> list[str]:
     """Names, or the labels that a study has for them, with an ellipsis in the middle of long ones,
-    or behind their beginning and with their place, from 1, where that would make two alike."""
+    or behind their beginning and with their place, from 1, if that would make two alike."""
     if (labels := current_labels()) is not None:
         names = [labels.put(name) for name in names]
     for most in LONGEST_NAMES:

@@ -276,7 +276,7 @@ def strips(
 
 
 def steps_of(values: Values) -> Values:
-    """The steps that values are on, where they are on few and most are had by several people; else
+    """The steps that values are on, if they are on few and most are had by several people; else
     nothing. values: of shape (participants, strips), NaN if missing."""
     known = np.round(values[np.isfinite(values)], 9)
     steps = np.unique(known)
@@ -415,8 +415,8 @@ class StripPanel:
     title, unit : what was measured, and its unit.
     values : shape (participants, models), NaN if a value is missing.
     limits : least and greatest possible value; None if there are no limits.
-    models : ids of the strips, where it has not those of all panels.
-    dataset : their data set, where that is what parts them from those of other panels.
+    models : ids of the strips, if it has not those of all panels.
+    dataset : their data set, if that is what parts them from those of other panels.
     """
 
     title: str

@@ -38,9 +38,9 @@ class Labels:
     """Labels by the names that they stand for.
 
     labels: the study's. measures: those of labapp's own outcomes, by name, or by questionnaire and
-    score with a dot between; they are shown only where an outcome is named. items: see `Worded`, by
+    score with a dot between; they are shown only if an outcome is named. items: see `Worded`, by
     questionnaire and item with a dot between, and titles of questionnaires; they are shown only
-    where an answer, or what it belongs to, is named. order:
+    if an answer, or what it belongs to, is named. order:
     of models, as the study lists them.
     """
 
@@ -76,7 +76,7 @@ class Labels:
 
     def of_measure(self, name: str, group: str) -> str:
         """The label of an outcome of a task or questionnaire, or "" without one: the study's, else
-        labapp's, which begins with a small letter where the language has one."""
+        labapp's, which begins with a small letter if the language has one."""
         score = f"{group}.{name.rpartition('.')[2]}"
         own = self.own_measure(name, group)
         return own or self._measures.get(score) or self._measures.get(name, "")
@@ -110,7 +110,7 @@ class Labels:
         return self._places.get(name, len(self._places)), name
 
     def put(self, text: str) -> str:
-        """A text with labels in the place of names."""
+        """A text in which names are replaced by labels."""
         if text not in self._known:
             self._known[text] = self._put(text)
         return self._known[text]

@@ -68,7 +68,7 @@ def format_first_rows(
     numeric: Iterable[int] = (),
     most: int | None = SHOWN_ROWS,
 ) -> Html:
-    """A table of the first rows, and how many more there are; folded away where they are many.
+    """A table of the first rows, and how many more there are; folded away if they are many.
     most: so many rows; None: all, in a place that is folded already."""
     shown = table(names, rows[:most], numeric=numeric)
     if most is None or len(rows) < FOLDED_FROM:
@@ -105,7 +105,7 @@ def catalogue(language: str) -> Mapping[str, str]:
 
 
 def sentence(name: str, /, **values: object) -> Verbatim:
-    """A sentence in the language that is spoken, in English where that has none. Numbers are
+    """A sentence in the language that is spoken, in English if that has none. Numbers are
     written as the language writes them. Raises SetupError if a template of one's own cannot be
     filled."""
     from jinja2 import TemplateError
@@ -213,7 +213,7 @@ def with_decimals(decimals: int, parts: Iterable[T]) -> list[T]:
 
 
 def number_words(value: float) -> str:
-    """An estimate, with the decimals of its outcome; without an outcome, with three decimals where
+    """An estimate, with the decimals of its outcome; without an outcome, with three decimals if
     it is small."""
     decimals = _DECIMALS.get()
     if decimals is None:
@@ -237,7 +237,7 @@ def p_cell(p: float | None) -> str:
 
 
 def df_words(value: float | None) -> str:
-    """Degrees of freedom, with decimals where they are no whole number."""
+    """Degrees of freedom, with decimals if they are no whole number."""
     if value is None:
         return NONE
     return f"{value:.0f}" if abs(value - round(value)) < 1e-6 else f"{value:.2f}"

@@ -400,7 +400,7 @@ def say(text: str) -> str:
 
 
 def translate_value(value: object) -> object:
-    """A value as a template writes it: translated where it is a text or a decimal number."""
+    """A value as a template writes it: translated if it is a text or a decimal number."""
     if isinstance(value, float):
         return say(str(value))
     return say(value) if isinstance(value, str) else value

@@ -29,7 +29,7 @@ Krippendorff, Mathet, Bouvry and Widlöcher, Quality and Quantity 50 (2016). Wha
 stretches counts as well: raters also agree on where nothing is. The length of an atom of time
 enters the figure a little, since gaps have no units of their own; here it is `ATOM_NS`.
 
-A table of ratings from a file of a spreadsheet program: a row a unit, a column a rater.
+A table of ratings from a file of a spreadsheet program: one row per unit, one column per rater.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class CohenKappa:
     ----------
     weights : what a disagreement counts: `none` as much as any other, `linear` the distance of the
         two values, `quadratic` its square.
-    scale : the values of the categories, for weights; their positions where it is empty.
+    scale : the values of the categories, for weights; their positions if it is empty.
     """
 
     weights: Weights = "none"
@@ -261,7 +261,7 @@ class FleissKappa:
 @dataclass(frozen=True, slots=True)
 class GwetAC1:
     """Of any number of raters, ratings may be missing. By chance raters are thought to agree on
-    units that are hard to code, so that it does not fall where one code is rare."""
+    units that are hard to code, so that it does not fall if one code is rare."""
 
     name: str = "Gwet's AC1"
     level: str = "nominal"
@@ -540,7 +540,7 @@ MEASURES: tuple[str, ...] = get_args(TableMeasure)
 UNIT = frozenset({"unit", "units", "item", "id", "subject", "segment"})
 RATER = frozenset({"rater", "raters", "coder", "annotator", "judge"})
 CODE = frozenset({"code", "rating", "value", "category", "label", "score"})
-"""Names of the columns of a table that has a row a rating."""
+"""Names of the columns of a table that has one row per rating."""
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 _LIKE_MISSING = frozenset({"na", "n/a", "nan", "none", "null", ".", "-", "?", "missing", "#n/a"})
 _SAFE = "The file was only read."
@@ -596,7 +596,7 @@ class RatingTable:
 
     @property
     def differing_in_case(self) -> tuple[tuple[str, ...], ...]:
-        """Categories that differ from each other in capital letters alone."""
+        """Categories that differ from each other only in capital letters."""
         alike: dict[str, dict[str, None]] = {}
         for row in self.cells:
             for cell in filter(None, row):
@@ -632,8 +632,8 @@ class RatingTable:
 
 
 def agree(table: RatingTable, measure: TableMeasure, level: Level) -> Coefficient:
-    """How far the raters of a table agree. Raises AgreementError: a cell does not fit the level, or
-    the measure knows no such level."""
+    """How well the raters of a table agree. Raises AgreementError: a cell does not fit the level,
+    or the measure knows no such level."""
     if measure != "alpha" and level != "nominal":
         _refuse(
             table.path,
@@ -665,7 +665,7 @@ def read_table(path: Path) -> RatingTable:
     line names the columns. Wide, the first column is the unit, each other one a rater, an empty
     cell a missing rating; long, the columns are called unit, rater and code (or rating, value,
     category, label). A nameless first column that counts the rows, as pandas writes it, is left out
-    where the next column is the unit. Raises AgreementError: the file cannot be read or is no such
+    if the next column is the unit. Raises AgreementError: the file cannot be read or is no such
     table: it is empty, has rows of different lengths, fewer than two raters, a rater or a unit
     twice, or no unit.
     """
@@ -736,7 +736,7 @@ def _counts_rows(header: Sequence[str], lines: Sequence[tuple[int, Sequence[str]
 def _wide(
     path: Path, lines: Sequence[tuple[int, Sequence[str]]]
 ) -> tuple[tuple[str, ...], list[tuple[int, tuple[str, ...]]]]:
-    """A row a unit of a table that has a row a rating."""
+    """One row per unit of a table that has one row per rating."""
     raters = tuple(dict.fromkeys(row[1] for _, row in lines))
     if len(raters) > MOST_RATERS:
         _refuse(

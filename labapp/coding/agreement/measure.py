@@ -223,11 +223,11 @@ MISSING = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
-    """A row a unit, a column a rater.
+    """One row per unit, one column per rater.
 
     Attributes
     ----------
-    codes : positions in `categories`, shape (n_units, n_raters); `MISSING` where a rater gave
+    codes : positions in `categories`, shape (n_units, n_raters); `MISSING` if a rater gave
         nothing.
     categories : tuple
         Everything that may be given, in the order of the scale. Numbers, texts, or sets of codes.

@@ -58,7 +58,7 @@ Rename = Callable[[str], str]
 def bundle_annotations(record: Record) -> dict[str, bytes]:
     """The files of a session's annotations for a bundle, by their names below its folder; empty
     if nothing was said about the session. record: as it goes into the bundle, a de-identified
-    one where its rows were reduced. Raises AnnotationError if a file of it is damaged."""
+    one if its rows were reduced. Raises AnnotationError if a file of it is damaged."""
     return _Bundled(record).files()
 
 

@@ -107,7 +107,7 @@ class Codebook:
     successors : what took the place of an earlier code, by its id: the code it was renamed to or
         merged into, or those it was split into.
     merged : ids of codes that earlier ones were merged into.
-    identifying : whether its words tell who said something, where it says so.
+    identifying : whether its words tell who said something, if it says so.
     withheld : whether its words were taken out; it has the hash that it had with them.
     """
 
@@ -429,7 +429,7 @@ class Outdated:
     ----------
     units : ids of the units that are to be looked at: its own, or those in the place of its own.
     why : what is different now, in words.
-    suggestions : ids of the codes that may hold now: the same one where its definition changed,
+    suggestions : ids of the codes that may hold now: the same one if its definition changed,
         those that took its place; empty if nothing did.
     """
 
@@ -586,7 +586,7 @@ class CodebookDocument(Strict):
     renamed : earlier codes, and what each is called now.
     merged : earlier codes, and the code that each is now a part of.
     split : earlier codes, and the codes that took the place of each.
-    identifying : no, where none of its words tell who said something: then a de-identified bundle
+    identifying : no, if none of its words tell who said something: then a de-identified bundle
         keeps examples and explanations. By default it leaves them out.
     withheld : its examples, explanations and comments were taken out by labapp; its name is still
         the hash of what it was.

@@ -120,7 +120,7 @@ class CodebookDraft:
 
     def set_field(self, code_id: str, key: str, value: str) -> None:
         """Set a field of a code, see `FIELDS`; an empty value takes it away. Raises
-        AnnotationError where there is no such code or the value is not allowed."""
+        AnnotationError if there is no such code or the value is not allowed."""
         place = self._place(code_id)
 
         def change(document: Document) -> None:
@@ -134,7 +134,7 @@ class CodebookDraft:
 
     def add_code(self, tier: str, name: str) -> str:
         """Add a code at the end of the list, with a free letter and colour; returns its id. Raises
-        AnnotationError where its name gives the id of one that there is or was."""
+        AnnotationError if its name gives the id of one that there is or was."""
         code_id = _word(name, ())
         if self.codebook.code(code_id) or code_id in self.codebook.successors:
             raise AnnotationError(

@@ -1,7 +1,7 @@
 """The final coding of a session: what was settled, else the primary rater's.
 
 Tables, counts, figures, quotes and exports use it, so that a stretch that two raters coded counts
-once. Marks given in training never count, and neither do those that a program gave; but where no
+once. Marks given in training never count, and neither do those that a program gave; but if no
 person coded a session, the codes that a simulated participant's words were made from do.
 """
 
@@ -33,7 +33,7 @@ def final_marks(
     """The marks that count in a session.
 
     Of each tier the marks of the primary rater, by the assignments; of a tier that a single rater
-    coded, where nothing is assigned, the marks of that rater. What a named adjudicator settled
+    coded, if nothing is assigned, the marks of that rater. What a named adjudicator settled
     stands instead, and so do marks of the round `reconciled`: on a unit they replace all marks of
     their tier, elsewhere those that they overlap. Of a unit that was split or merged after it was
     coded the mark counts for the time that has none on a unit in its place yet. Raises
@@ -44,7 +44,7 @@ def final_marks(
     annotations : of one session.
     assignments : who codes what; those of other sessions are passed over.
     codebook_ids : the ids of codebooks by the SHA-256 of their versions: tiers of two codebooks are
-        two tiers, also where they are called the same.
+        two tiers, also if they are called the same.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def final_marks(
 
 
 def find_planted_marks(annotations: SessionAnnotations) -> RaterMarks | None:
-    """The codes that a simulated participant's words were made from, where no person has given any
+    """The codes that a simulated participant's words were made from, if no person has given any
     mark; None if one has, or nobody spoke by a program."""
     coded = any(rater.marks and not rater.machine for rater in annotations.raters.values())
     return None if coded else annotations.raters.get(SIMULATED)
@@ -147,7 +147,7 @@ def _refuse_rivals(
     independent: Mapping[str, Sequence[Mark]],
     primaries: Sequence[Assignment],
 ) -> None:
-    """Raises AnnotationError: several raters gave marks of a tier where nobody is primary, or two
+    """Raises AnnotationError: several raters gave marks of a tier if nobody is primary, or two
     are primary at the same time."""
     rivals = sorted(
         rater

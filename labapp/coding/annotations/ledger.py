@@ -106,7 +106,7 @@ class Lines:
 
 def encode(line: Line, prev: str = "") -> bytes:
     """A line as its file has it, with its checksum and without the line's end. prev: the hash of
-    what is above it in the file, where the line is chained. Raises AnnotationError: a text of it
+    what is above it in the file, if the line is chained. Raises AnnotationError: a text of it
     holds half a character, a number is too large, or it is too long."""
     fields = line._asdict()
     if prev:
@@ -249,7 +249,7 @@ def as_bytes(lines: Iterable[Line], *, chained: bool = False) -> bytes:
 
 
 def next_utc(last: str) -> str:
-    """Now, and later than the last line's time also where the clock was set back."""
+    """Now, and later than the last line's time also if the clock was set back."""
     now = utc_text(datetime.now(UTC))
     return now if now > last else after(last)
 
@@ -546,7 +546,7 @@ def replace_file(path: Path, content: bytes, why: str) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> AnnotationError:
-    """What is raised where a file of annotations cannot be written."""
+    """What is raised if a file of annotations cannot be written."""
     full = error.errno == errno.ENOSPC
     why = str(error.strerror or error)
     return AnnotationError(
@@ -640,7 +640,7 @@ MOST_STEPS = 1000
 @dataclass(frozen=True, slots=True)
 class UndoStep:
     """A change that can be taken back: its lines, those that take it back, and when it was made.
-    Nothing takes it back where somebody else changed the same since."""
+    Nothing takes it back if somebody else changed the same since."""
 
     entries: list[Entry]
     inverse: list[Entry]
@@ -686,7 +686,7 @@ def _goes_on(before: Line, line: Line) -> bool:
 class EditedFile:
     """A file that is open for work; a base.
 
-    What its own person did last can be taken back, also where that was in another window or on
+    What its own person did last can be taken back, also if that was in another window or on
     another day: the file itself says what was done. Not beyond what settles it, such as freezing
     units, finishing a coding or redacting, and nothing that somebody else changed since.
 
@@ -700,7 +700,7 @@ class EditedFile:
     OPENED: ClassVar[str]
     """The kind of line that says who opened the file."""
     who = ""
-    """Whose changes can be taken back once the file is opened again; nobody's where it is empty."""
+    """Whose changes can be taken back once the file is opened again; nobody's if it is empty."""
 
     def __init__(
         self,
@@ -709,7 +709,7 @@ class EditedFile:
         checked: Callable[[], None] | None = None,
         patience_s: float = 0.0,
     ) -> None:
-        """Open the file and fold it. checked: looks at what it holds, and raises where it may not
+        """Open the file and fold it. checked: looks at what it holds, and raises if it may not
         be gone on with; patience_s: see `Ledger`. Raises AnnotationError, AnnotationsBusy."""
         self.path = path
         self._fold = fold
@@ -800,7 +800,7 @@ class EditedFile:
         return steps[-1].utc if steps else ""
 
     def note_opened(self, body: Mapping[str, Any]) -> None:
-        """Say of which session the file is and who works on it, where it does not say so yet."""
+        """Say of which session the file is and who works on it, if it does not say so yet."""
         if dict(self._fold.opened) != dict(body):
             self._append([(self.OPENED, body)])
 
@@ -811,7 +811,7 @@ class EditedFile:
 
     @property
     def problem(self) -> str:
-        """Why changes do not reach the disk, in words; empty while they do."""
+        """Why changes cannot be written to disk, in words; empty if they can."""
         return self._ledger.problem
 
     def undo(self) -> bool:

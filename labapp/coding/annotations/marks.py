@@ -96,7 +96,7 @@ class MarksFold:
             raise ValueError("it was written by a newer version of labapp")
 
     def copy(self) -> MarksFold:
-        """Another one that holds the same, and goes on by itself."""
+        """An independent copy with the same content."""
         other = MarksFold()
         other.marks, other.statuses = dict(self.marks), dict(self.statuses)
         other.opened, other.memos = self.opened, dict(self.memos)

@@ -41,7 +41,7 @@ def time_ns(text: str) -> int:
 
 
 def time_text(t_ns: int, digits: int = 1) -> str:
-    """A session time as 12:34.5, with hours where there are any; cut, not rounded, so that what is
+    """A session time as 12:34.5, with hours if there are any; cut, not rounded, so that what is
     written is not after what is meant."""
     sign, t_ns = ("-", -t_ns) if t_ns < 0 else ("", t_ns)
     seconds, rest = divmod(t_ns, NS)
@@ -113,7 +113,7 @@ class Text:
 
     Attributes
     ----------
-    words : with their times, where these are known.
+    words : with their times, if these are known.
     origin : `hand`, `recogniser`, `import` or `simulated`.
     by : who wrote or corrected it last.
     reviewed : whether a person has read it against the sound.
@@ -194,7 +194,7 @@ class Segmentation:
 
     Attributes
     ----------
-    frozen : whether they may be coded: from then on they change by accepted proposals alone.
+    frozen : whether they may be coded: from then on they change only by accepted proposals.
     by : who froze them, or made them last.
     proposals : changes that wait for the person who froze them, oldest first.
     speakers_by : str
@@ -271,7 +271,7 @@ class Settlement:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A stretch of a session that a rater codes. role: `primary`: the coding that counts where
+    """A stretch of a session that a rater codes. role: `primary`: the coding that counts if
     nothing was settled; `second`: the stretch is coded a second time, so that agreement can be
     measured."""
 
@@ -312,10 +312,10 @@ LINES = ".jsonl"
 MODERATOR = "moderator"
 """The rater whose marks are the flags, notes and prompts of the journal."""
 SIMULATED = "simulated"
-"""The rater whose marks are those of a simulated participant's words; final where no person
+"""The rater whose marks are those of a simulated participant's words; final if no person
 coded."""
 DETECTOR = "detector"
-"""The origin of units that were made from the sound; and who made them, where nobody looked."""
+"""The origin of units that were made from the sound; and who made them, if nobody looked."""
 RECOGNISER = "recogniser"
 """The origin of a text that a program wrote from the sound; and who wrote it."""
 FINAL = "final"

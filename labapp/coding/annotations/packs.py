@@ -181,7 +181,7 @@ def make_pack(
     out: Path,
     round: Round = "independent",  # noqa: A002 - the field's name
 ) -> PackReport:
-    """Write a pack of what a rater is assigned to. out: the archive to write; `.zip` is added where
+    """Write a pack of what a rater is assigned to. out: the archive to write; `.zip` is added if
     it is missing. Raises AnnotationError if the rater is assigned to nothing, there is no codebook,
     there is something at that place, or it cannot be written."""
     study = study.absolute()
@@ -400,8 +400,7 @@ def is_pack(path: Path) -> bool:
 
 def open_pack(path: Path) -> Pack:
     """A pack to work with: its folder, or its archive, unpacked beside it when it is opened first.
-    Raises AnnotationError: it is none, it is damaged, or something else stands where it would be
-    unpacked."""
+    Raises AnnotationError: it is not a pack, it is damaged, or the place to unpack it is taken."""
     if files.is_folder(path):
         return read_pack(path)
     folder = path.with_suffix("")
@@ -436,7 +435,7 @@ def open_pack(path: Path) -> Pack:
 
 
 def session_to_code(path: Path, rater: str) -> Path:
-    """The session of a pack that its rater goes on with: the first that is not done. Raises
+    """The session of a pack with which its rater continues: the first one that is not done. Raises
     AnnotationError if it is no pack or it was made for another rater."""
     pack = open_pack(path)
     if rater != pack.rater:

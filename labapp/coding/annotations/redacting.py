@@ -5,7 +5,7 @@ the stretch are taken out of the raters' files; each file ends with a line that 
 as it was recorded stays in the session's folder, which is never touched; whatever leaves the lab is
 read through `redact_tree`, which is silent there.
 
-What left the lab of a study's annotations: `annotations/packs.jsonl`, a line a file.
+What left the lab of a study's annotations: `annotations/packs.jsonl`, one line per file.
 
 Packs for raters, quotes, clips of sound: what makes such a file writes it down here first, so that
 a withdrawal can say where something of a session still lies. Bundles are in `exports.jsonl`.
@@ -348,8 +348,8 @@ def refuse_open(
     safe: str = "Nothing was deleted yet.",
     todo: str = "Close the coding window, and withdraw the session again.",
 ) -> None:
-    """Raises SessionBusy if a window has annotations of a session open: it would go on writing
-    to what is deleted or written anew.
+    """Raises SessionBusy if a window has annotations of a session open: it would continue writing
+    to files that are deleted or rewritten.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Rounds of coding: who codes what is drawn, independent coding is locked before anybody talks
 about it, and what differs is settled afterwards.
 
-Agreement that is reported comes from locked, independent coding alone; see `reliability`.
+Agreement that is reported comes only from locked, independent coding; see `reliability`.
 
 Who codes what of a study: `annotations/assignments.jsonl`.
 
@@ -133,7 +133,7 @@ def save_draw(study: Path, draw: Draw) -> None:
 
 
 def session_bodies(assignments: Iterable[Assignment]) -> list[dict[str, Any]]:
-    """Assignments as the lines of a draw have them, one a session."""
+    """Assignments as the lines of a draw have them, one per session."""
     bodies: dict[tuple[str, str], dict[str, Any]] = {}
     for entry in assignments:
         empty = {"draw": entry.draw, "session": entry.session, "stretches": []}
@@ -245,7 +245,7 @@ def draw_assignments(
     """Deal sessions out to raters, and draw the stretches that a second one codes, too.
 
     Within each condition the sessions are dealt in a random order to the raters in turn, so that
-    neither rater codes one condition more than another where that can be avoided. The stretches
+    neither rater codes one condition more than another if that can be avoided. The stretches
     (units that follow on each other, within a stage, up to a minute) stand in a row by condition,
     session and time; from a random start every (1 / both)-th one is taken. So each condition and
     each session has its share; a session that would have none gets one. Raises UsageError: the
@@ -466,7 +466,7 @@ def close(
     study: Path, raters: Sequence[str] = (), to: Status = "locked", only: Collection[str] = ()
 ) -> CloseReport:
     """Say that independent coding is done; or lock what is done, so that nothing of it changes any
-    more; or make a draft of what is done again. raters, only: all raters and all sessions where
+    more; or make a draft of what is done again. raters, only: all raters and all sessions if
     none is named. Raises UsageError if a rater has no marks here, AnnotationError if there is
     nothing to close, or what is to be locked is a draft still, and AnnotationsBusy if a window has
     a file open; nothing is changed then."""
@@ -560,7 +560,7 @@ def count_uncoded_units(
     codebooks: Mapping[str, Codebook],
 ) -> int:
     """How many of a rater's units have no independent code on a tier that is not optional: of
-    those assigned, or of all the participant's where nothing is."""
+    those assigned, or of all the participant's if nothing is."""
     book = codebooks.get(rater.codebook)
     whose = (annotations.session, rater.rater, INDEPENDENT)
     own = [a for a in assignments if (a.session, a.rater, a.round) == whose]

@@ -22,7 +22,7 @@ from labapp.record.events.voice import SpeechSimulated
 CODEBOOK = "codebook.yaml"
 """What a codebook is called in a study's folder."""
 USUAL = "think-aloud"
-"""The codebook that is left in a study where no task names another."""
+"""The codebook that is left in a study if no task names another."""
 WITHHELD = "[withheld]"
 """What stands for the words in a de-identified copy."""
 
@@ -41,7 +41,7 @@ def read_shipped_codebooks() -> tuple[Codebook, ...]:
 
 @cache
 def codebook_sha256(tier: str = "", code: str = "") -> str:
-    """Hash of the first shipped codebook that has a code in a tier; without them, or where none has
+    """Hash of the first shipped codebook that has a code in a tier; without them, or if none has
     it, of the usual one."""
     books = read_shipped_codebooks()
     having = (book for book in books if code in book.by_id and book.by_id[code].tier == tier)
@@ -49,7 +49,7 @@ def codebook_sha256(tier: str = "", code: str = "") -> str:
 
 
 def leave_codebooks(study: Path, names: Sequence[str] = (USUAL,)) -> None:
-    """Put shipped codebooks into a study's folder, where it has none, so that its sessions can be
+    """Put shipped codebooks into a study's folder, if it has none, so that its sessions can be
     coded on: the first as its codebook, others beside it. Raises OSError."""
     for number, name in enumerate(names):
         path = study / (CODEBOOK if number == 0 else f"codebook-{name}.yaml")
@@ -80,7 +80,7 @@ class SimulatedSpeech:
 
 
 def read_simulated_speech(events: Iterable[tuple[Event, Payload]]) -> SimulatedSpeech:
-    """The speech in the journal of a session; empty if nobody thought aloud by a program.
+    """The speech in the journal of a session; empty if no simulated participant thought aloud.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def annotations_of(
     """Everything that was said about a session after its end, as far as it may be shown.
 
     Redacted words, and remarks on marks in redacted stretches, are left out; all texts are where
-    the participant did not agree that what was said is written down. Raises AnnotationError: a file
+    the participant did not agree to a transcript. Raises AnnotationError: a file
     of it cannot be read, a line is damaged, or a file is of another session.
 
     Parameters
@@ -380,7 +380,7 @@ def _open_finished(session: Path, record: Record | None) -> Record:
 
 
 def _fold(tree: Tree, name: str, fold: Fold, record: Record, remarks: list[str]) -> None:
-    """Fold a file of a session's annotations, where there is one."""
+    """Fold a file of a session's annotations, if there is one."""
     if not tree.has(name):
         return
     place = f"{ANNOTATIONS} of {record.name}: {name}"
@@ -615,7 +615,7 @@ def difference(
 ) -> str:
     """Why a file does not belong to a session, in words; empty if it does. A session that was
     continued since is the same: the events it had are there. stored: what the file says of it, see
-    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; where it is left
+    `SessionIdentity.to_json`; sound: SHA-256 of the sound files that are there; if it is left
     out, sound is not compared."""
     journal = stored.get("journal")
     if not any(row.hash == journal for row in reversed(record.rows)):
@@ -687,7 +687,7 @@ class SessionProgress:
     Attributes
     ----------
     speakers_said : bool
-        Whether somebody said who speaks; where not, all units count as the participant's.
+        Whether somebody said who speaks; if not, all units count as the participant's.
     texts, reviewed : how many units have a text, and one that a person has read against the sound.
     second : whether more than one of them is done with coding that counts, training left out.
     problem : why nothing is known, in words; empty if it is.
@@ -780,7 +780,7 @@ HEADER = ("session", "units", "text", "coded", "second", "adjudicated")
 
 
 def table(rows: Sequence[SessionProgress]) -> Iterator[str]:
-    """The same as text, a line a session."""
+    """The same as text, one line per session."""
     cells = [HEADER, *map(_cells, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
     for row in cells:

@@ -86,7 +86,7 @@ class TextsFile(EditedFile):
     Attributes
     ----------
     by : who works on it.
-    allowed : whether the participant agreed that what was said is written down.
+    allowed : whether the participant agreed to a transcript.
     """
 
     OPENED = OPENED
@@ -101,8 +101,7 @@ class TextsFile(EditedFile):
         allowed: bool = True,
         patience_s: float = 0.0,
     ) -> None:
-        """As `EditedFile`. allowed: whether the participant agreed that what was said is written
-        down."""
+        """As `EditedFile`. allowed: whether the participant agreed to a transcript."""
         self.by = self.who = by
         self.allowed = allowed
         self._texts = fold
@@ -132,8 +131,7 @@ class TextsFile(EditedFile):
         self, texts: Iterable[Text], source: Mapping[str, Any] | None = None
     ) -> tuple[Text, ...]:
         """Write texts as one change. source: the file of another tool that they came from. Raises
-        AnnotationError, also where the participant did not agree that what was said is written
-        down."""
+        AnnotationError, also if the participant did not agree to a transcript."""
         if not self.allowed:
             raise AnnotationError(Message("text_not_agreed"), todo=Message("text_not_agreed_todo"))
         written = tuple(replace(text, by=self.by) for text in texts)
@@ -145,7 +143,7 @@ class TextsFile(EditedFile):
         return written
 
     def note_recogniser(self, facts: Mapping[str, Any]) -> None:
-        """Write down which program writes the texts that follow, where that is not said yet.
+        """Write down which program writes the texts that follow, if that is not said yet.
 
         Parameters
         ----------
@@ -178,7 +176,7 @@ class TextsFile(EditedFile):
         self._do([(REDACTED, body_of(redaction))], [inverse])
 
     def restore_redactions(self) -> None:
-        """Write down again which stretches are redacted, where the file lost it. Raises
+        """Record again which stretches are redacted, if the file has lost this. Raises
         AnnotationError."""
         known = self._texts.redactions
         for redaction in self._texts.anchored:

@@ -89,7 +89,7 @@ class UnitsFold:
             raise ValueError("it was written by a newer version of labapp")
 
     def take(self, units: Sequence[Unit], by: str) -> None:
-        """Take in units that no file has, frozen where there are any: a simulation's."""
+        """Take in units that no file has, frozen if there are any: a simulation's."""
         if units:
             self.units = {unit.id: unit for unit in units}
             self.frozen, self.by = True, by
@@ -203,7 +203,7 @@ class UnitsFile(EditedFile):
         return self._change("remove", (unit_id,), ())
 
     def split(self, unit_id: str, at_ns: int) -> tuple[Unit, Unit]:
-        """Make two units of one, with ids of their own; of a frozen one this is a proposal. Raises
+        """Split a unit into two, with their own ids; for a frozen unit, this is a proposal. Raises
         AnnotationError if there is no such unit, or the time does not lie inside it."""
         unit = self._unit(unit_id)
         if not unit.t0_ns < at_ns < unit.t1_ns:
@@ -242,7 +242,7 @@ class UnitsFile(EditedFile):
         return moved
 
     def freeze(self) -> None:
-        """Let the units be coded; from now on they change by accepted proposals alone.
+        """Let the units be coded; from now on they change only by accepted proposals.
 
         Raises AnnotationError if there are none.
         """
@@ -265,7 +265,7 @@ class UnitsFile(EditedFile):
         self, what: str, removed: Sequence[str], put: Sequence[Unit], reason: str
     ) -> tuple[Entry, Entry]:
         """The line that proposes a change of frozen units, and the one that takes it back. Raises
-        AnnotationError where it cannot be."""
+        AnnotationError if it cannot be."""
         self._check(removed, put)
         proposal = Proposal(new_id(), what, tuple(removed), tuple(put), self.by, reason)
         taken_back = {"id": proposal.id, "accepted": False, "by": self.by}

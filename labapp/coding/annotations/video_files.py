@@ -233,7 +233,7 @@ def list_file(session: Path) -> Path:
 
 
 def has_video_consent(record: Record) -> bool:
-    """Whether the participant agreed to a video. A face cannot be hidden as a name can: where the
+    """Whether the participant agreed to a video. A face cannot be hidden as a name can: if the
     consent form did not ask, nobody agreed."""
     return record.course.agreed.get(USE, False)
 
@@ -272,7 +272,7 @@ def explain_withholding(record: Record, *, sound: bool, redacted: bool) -> str:
 
     Parameters
     ----------
-    record : as it goes into the export: a de-identified one where its rows were reduced.
+    record : as it goes into the export: a de-identified one if its rows were reduced.
     sound : whether sound is asked for: a video has the voice, too.
     redacted : whether stretches of the session are redacted: a video would show and tell them.
     """

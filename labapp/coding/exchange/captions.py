@@ -74,7 +74,7 @@ def vtt(sheet: Sheet) -> str:
 
 
 def srt(sheet: Sheet) -> str:
-    """A sheet as the text of a SubRip file; who speaks stands before the words where it is not the
+    """A sheet as the text of a SubRip file; who speaks stands before the words if it is not the
     participant."""
     cues = []
     for number, u in enumerate(_select_spoken(sheet), start=1):
@@ -110,7 +110,7 @@ class _Cue:
     ----------
     times : its beginning and end in nanoseconds; None if they cannot be read.
     name : the line before its times.
-    voice : who speaks, where the format has a place for it.
+    voice : who speaks, if the format has a place for it.
     """
 
     line: int

@@ -75,16 +75,16 @@ def plan_import(
     words_only: bool = False,
     round: Round | None = None,  # noqa: A002  (the field's word)
 ) -> ImportPlan:
-    """What bringing in a file would change. Raises AnnotationError: the file is of another session,
-    or the session or rater cannot be coded; UsageError: nothing says which codebook or whose time
-    it is.
+    """The changes that importing a file would make. Raises AnnotationError: the file is of another
+    session, or the session or rater cannot be coded; UsageError: nothing says which codebook or
+    whose time it is.
 
     Parameters
     ----------
     record : a session folder.
     translation : see `labapp.coding.exchange.incoming.read_translation`.
-    codebook : the id of the codebook, where the study has several.
-    time : whose time the file has, where it does not say; see
+    codebook : the id of the codebook, if the study has several.
+    time : whose time the file has, if it does not say; see
         `labapp.coding.exchange.incoming.clock_of`.
     words_only : whether words go into the units that are there, as those that they overlap most.
     round : see `labapp.coding.annotations.model.Round`; left out, the one that the rater is in.

@@ -89,7 +89,7 @@ def refuse_existing(path: Path) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> ExchangeError:
-    """What is told where a file cannot be written."""
+    """The error if a file cannot be written."""
     return ExchangeError(
         Message("file_unwritable", path=str(path), why=str(error.strerror or error)),
         todo=Message("make_room_or_other"),
@@ -97,7 +97,7 @@ def unwritable(path: Path, error: OSError) -> ExchangeError:
 
 
 def unreadable(name: str, why: str, todo: str = "") -> ExchangeError:
-    """What is told where a file is not what its name says."""
+    """The error if a file is not what its name says."""
     return ExchangeError(
         Message("file_unreadable", name=name, why=why),
         safe=Message("nothing_brought_in"),

@@ -1,4 +1,4 @@
-"""A rater's coding of a session as sheets: one a sound file, or one in session time.
+"""A rater's coding of a session as sheets: one per sound file, or one in session time.
 
 Writing a session's coding as a file of another tool, or as a folder of them.
 """
@@ -73,7 +73,7 @@ class ExportedCoding:
     Attributes
     ----------
     annotations : SessionAnnotations
-        Without what is redacted, and without texts where the participant did not agree to them.
+        Without what is redacted, and without texts if the participant did not agree to them.
     codebook : by which they were given; of a rater without one, as a moderator, made of the marks.
     lost : what of the rater's marks is not among them, in words.
     """
@@ -85,7 +85,7 @@ class ExportedCoding:
 
 
 def coding_of(record: Record, rater: str, codebook: str = "") -> ExportedCoding:
-    """A rater's coding of a session, or the `final` one. codebook: its id, where the rater coded
+    """A rater's coding of a session, or the `final` one. codebook: its id, if the rater coded
     by several. Raises AnnotationError if there is no such rater or codebook, or a file cannot be
     read."""
     annotations = annotations_of(record)
@@ -143,7 +143,7 @@ def _study_codebook(record: Record) -> Codebook | None:
 
 
 def make_codebook(name: str, marks: Iterable[Mark | Annotation]) -> Codebook:
-    """A codebook of the tiers and codes that marks have, where nobody wrote one."""
+    """A codebook of the tiers and codes that marks have, if nobody wrote one."""
     tiers: dict[str, None] = {}
     codes: dict[str, Code] = {}
     for mark in marks:
@@ -318,7 +318,7 @@ def export_coding(
     """Write a rater's coding of a session in a format.
 
     Times are those of each sound file, as other tools play it, and the sound is linked where it
-    lies. It is copied, silent where it is redacted, where that is asked for, where several files
+    lies. It is copied, silent where it is redacted, if that is asked for, if several files
     become one, and where anything of it is redacted: nobody is led to what must not be heard.
     Without sound, or where the participant did not agree that it is passed on, times are session
     time. Raises AnnotationError: there are no such marks, the participant does not allow it, or it
@@ -418,7 +418,7 @@ def _make_sound(
     made: Mapping[str, Path],
     sessions: Sequence[Path],
 ) -> None:
-    """Write sound files, silent where they are redacted. clock: of the whole session, where they
+    """Write sound files, silent where they are redacted. clock: of the whole session, if they
     become one."""
     if not made:
         return

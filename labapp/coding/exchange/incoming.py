@@ -424,8 +424,8 @@ def resolve(codebook: Codebook, tier: str, code: str, *, point: bool) -> tuple[s
 
 
 def of_session(arrivals: Sequence[Arrival], session: str, name: str) -> list[Arrival]:
-    """What of a file is of a session, or may be: a project can hold several. Raises ExchangeError:
-    all of it went out of another session."""
+    """The parts of a file that belong, or may belong, to a session, since a project can hold
+    several. Raises ExchangeError: all of it went out of another session."""
     other = {a.stamp.session for a in arrivals if a.stamp and a.stamp.session != session}
     own = [a for a in arrivals if a.stamp is None or a.stamp.session == session]
     if other and not any(a.stamp is not None for a in own):

@@ -8,7 +8,7 @@ Tiers as other tools have them: nothing on one overlaps, and its name says what 
 
 Speech has a tier a speaker, `speech: participant`; codes of an exclusive tier share one tier,
 `strategy`; codes that may stand beside each other have one each, `affect / uncertain`, and a
-further one, `affect / uncertain #2`, where they overlap themselves. A code with a value reads
+further one, `affect / uncertain #2`, if they overlap themselves. A code with a value reads
 `rating = 4`.
 """
 
@@ -56,7 +56,7 @@ class Utterance:
     id : of the unit; None if the file does not say it.
     t0_ns, t1_ns : time of the file.
     text : empty if nobody wrote it.
-    words : in the time of the file, where they are known.
+    words : in the time of the file, if they are known.
     place : of what was read: where it is in the file, such as `line 3`.
     voice : of what was read: the speaker's name in the file where it is none of ours, empty if
         the file does not say who speaks; None if `speaker` is known.
@@ -245,8 +245,8 @@ class Arrival:
     media : the name of the sound file that it says it is on; empty if it names none.
     lost : what could not be brought over, each in words.
     length_ns : of the sound, or session, that it says it is on; None if it does not say.
-    memos : whether it has a place for remarks on codes: where it has none, none was taken away.
-    codes : its codebook, where it has one; of a file with several arrivals the first one has it.
+    memos : whether it has a place for remarks on codes: if it has none, none was taken away.
+    codes : its codebook, if it has one; of a file with several arrivals the first one has it.
     coded : tiers that hold codes and not words, as the file says.
     """
 
@@ -442,7 +442,7 @@ def read_label(label: str) -> tuple[str, int | None]:
 
 
 def labels(codebook: Codebook, tier_name: str, given: Sequence[Annotation] = ()) -> list[str]:
-    """Every label of a tier: its codes, and each of them with each value where it has values."""
+    """Every label of a tier: its codes, and each of them with each value if it has values."""
     tier = codebook.tier(tier_name)
     values = tier.values if tier else ()
     result: dict[str, None] = {}

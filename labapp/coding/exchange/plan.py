@@ -2,7 +2,7 @@
 
 What of a file is here already, what differs, and what is new.
 
-Things meet by their ids where the file's stamp says that they went out from here, else by what they
+Things meet by their ids if the file's stamp says that they went out from here, else by what they
 are and when: to the file's precision. A three-way comparison tells what was changed in the other
 tool from what was changed here since: the latter stays.
 
@@ -300,7 +300,7 @@ class Pairs:
         fits: Callable[[Thing, Thing], bool],
         skip: Iterable[int] = (),
     ) -> None:
-        """Pair what is left, fits and shares most of its time, what shares most first."""
+        """Pair the remaining items that fit and overlap in time, the largest overlap first."""
         skipped = set(skip)
         # By how long they are, in powers of two: of what is half as long, or twice, no pair shares
         # most of its time. So one that is long is not compared with all that are short.
@@ -386,7 +386,7 @@ class UnitsIn:
         words_only: bool = False,
     ) -> None:
         """ever: ids of all units that the session ever had. allowed: whether the participant agreed
-        that what was said is written down. budget: see `labapp.coding.exchange.plan.Pairs`.
+        to a transcript. budget: see `labapp.coding.exchange.plan.Pairs`.
         words_only: put words that come without a unit of theirs into the units here."""
         self._budget = budget
         self._annotations, self._rater = annotations, rater
@@ -505,7 +505,7 @@ class UnitsIn:
             self._new(utterance, clock, set())
 
     def keep_words(self, annotations: Iterable[Annotation], clock: FileClock) -> None:
-        """Take the words beside codes for those of their units, where these have none."""
+        """Take the words beside codes for those of their units, if these have none."""
         for annotation in annotations:
             own_id = self.unit_at(annotation.t0_ns, annotation.t1_ns) or ""
             spoken, words = self._spoken.get(own_id, set()), digest(annotation.text)

@@ -1,12 +1,12 @@
 """REFI-QDA projects that come in: our own that were worked on, and those of other tools.
 
-Codes count where they have a time: on sound and video, on a transcript between two of its times,
-and on the words that went out from here, where a code is one of the unit that it stands on. What
+Codes count if they have a time: on sound and video, on a transcript between two of its times,
+and on the words that went out from here, if a code is one of the unit that it stands on. What
 has no time, as a code on any other text, is told. Things are known by their ids, else by names and
 places: some tools give everything new ids.
 
 Of a sound, its codes, its transcript and the words beside it are read. A code of a unit went out
-twice, on the sound and on the words. What was changed in one of them was changed; where they
+twice, on the sound and on the words. What was changed in one of them was changed; if they
 contradict each other the code stays, and that is told.
 """
 
@@ -124,7 +124,7 @@ class SoundIn:
         coders: set[str],
         budget: Budget,
     ) -> None:
-        """stamp: where it went out from here. codes: by their ids. text_of: of a transcript or
+        """stamp: if it went out from here. codes: by their ids. text_of: of a transcript or
         text. coders: ids of those who gave codes are added to it. budget: of the whole project."""
         self._budget = budget
         self._source, self._stamp, self._codes = source, stamp, codes

@@ -149,7 +149,7 @@ class CodesOut:
             (above or top).below.append(self.by_label[tier.name, code_id])
 
     def _name(self, name: str, own_id: str) -> str:
-        """The name, or, where it is taken, the name with the id."""
+        """The name, or, if it is taken, the name with the id."""
         name, number = line(name) or own_id, 1
         free = name
         while free.casefold() in self._taken:
@@ -375,7 +375,7 @@ def id_of(text: str, otherwise: str, taken: Container[str]) -> str:
     Parameters
     ----------
     text : what the other tool calls it.
-    otherwise : what the id begins with where the text does not begin with a letter.
+    otherwise : what the id begins with if the text does not begin with a letter.
     taken : ids that others have.
     """
     letters = map(_latin, unicodedata.normalize("NFC", text.casefold()))

@@ -76,9 +76,9 @@ class SpeakersSaid:
 
 
 def suggest_speakers(annotations: SessionAnnotations) -> Mapping[str, Speaker]:
-    """By the ids of units who may speak there instead: the moderator, in the unit next to each
-    prompt or question that was noted in the session. It is a suggestion and no more: voices are
-    not told apart, and what was said without a note is not found."""
+    """Suggested speakers by id of the unit: the moderator, for the unit next to each prompt or
+    question noted in the session. It is a suggestion and no more: voices are not told apart, and
+    what was said without a note is not found."""
     noted = annotations.raters.get(MODERATOR)
     suggested: dict[str, Speaker] = {}
     for mark in noted.marks if noted is not None else ():

@@ -115,7 +115,7 @@ def write_audacity(sheets: Sequence[Sheet], path: Path) -> tuple[str, ...]:
 
 
 def codebook_csv(codebook: Codebook, path: Path) -> tuple[str, ...]:
-    """Write a codebook as CSV, a row a code; returns what has no place, in words. Raises
+    """Write a codebook as CSV, one row per code; returns what has no place, in words. Raises
     ExchangeError."""
     columns = ("tier", "code", "name", "key", "kind", "colour", "parent", "when", "not")
     rows = [

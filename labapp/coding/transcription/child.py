@@ -30,7 +30,7 @@ _SHORTEST = 1.1
 """Seconds that whisper.cpp wants at least."""
 _REST_S = 0.35
 """Seconds behind what was heard in which Whisper is not asked again: a pause, and the sound that is
-heard with every stretch. It makes thanks of them, above all where it expects words."""
+heard with every stretch. It makes thanks of them, above all if it expects words."""
 _MOST_TOKENS, _MOST_TOKENS_S = 16, 12
 """Whisper writes no more than this for a sound, and for each second of it: nobody speaks so fast,
 but what repeats itself does."""
@@ -181,7 +181,7 @@ _OPEN: dict[str, Callable[[Path, int], OpenEngine]] = {
 
 
 def refuse_connections(event: str, _: tuple[Any, ...]) -> None:
-    """An audit hook: raises PermissionError where something would reach for a network."""
+    """An audit hook that raises PermissionError if something tries to use a network."""
     if event in _FORBIDDEN:
         raise PermissionError("labapp downloads nothing, so the model must be on this computer")
 

@@ -1,6 +1,6 @@
 """What speech models there are: by what lies at a path, which engine runs it, and what is missing.
 
-Nothing is ever fetched. An engine is a library that labapp runs where it is installed; a model is a
+Nothing is ever fetched. An engine is a library that labapp runs if it is installed; a model is a
 file or a folder that somebody brought here.
 """
 
@@ -31,7 +31,7 @@ EngineName = Literal["whisper", "whispercpp", "vosk"]
 _HEADER = struct.Struct("<4sI")
 _GGML = b"lmgg"
 _ENGLISH_VOCABULARY = 51864
-"""Tokens of a Whisper model that knows English alone; the others have more."""
+"""Tokens of a Whisper model that knows only English; the others have more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Engine:
 
     @property
     def installed(self) -> bool:
-        """Whether it can be run here."""
+        """Whether the engine can run on this computer."""
         return find_spec(self.module) is not None
 
     @property
@@ -95,7 +95,7 @@ ENGINES: Mapping[str, Engine] = {
 WHICH = Message("speech_which")
 
 SMALLEST = "whispercpp"
-"""The engine to install where there is none."""
+"""The engine to install if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class SpeechModel:
 def model_at(path: Path, engine: str = "auto") -> SpeechModel:
     """The speech model at a path, for an engine of that name; `auto`: for whichever it is.
 
-    Raises UsageError for an unknown engine; TranscriptionError where there is no model, it is one
+    Raises UsageError for an unknown engine; TranscriptionError if there is no model, it is one
     of another engine, or that engine is not installed.
     """
     if engine != "auto" and engine not in ENGINES:
@@ -216,7 +216,7 @@ def own_model() -> SpeechModel:
 
 
 def knows_english_alone(path: Path) -> bool:
-    """Whether a ggml file is a model of English alone. Raises OSError."""
+    """Whether a ggml file is a model for English only. Raises OSError."""
     with files.open_file(path) as stream:
         magic, tokens = _HEADER.unpack(stream.read(_HEADER.size).ljust(_HEADER.size, b"\0"))
     return bool(magic == _GGML and tokens <= _ENGLISH_VOCABULARY)

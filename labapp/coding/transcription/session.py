@@ -148,13 +148,13 @@ def transcribe_session(
     Parameters
     ----------
     open_recogniser : gives the recogniser; called only where something is to be heard.
-    language : what is spoken; that of the session's texts where it is empty.
+    language : what is spoken; that of the session's texts if it is empty.
     again : whether to replace texts that a recogniser wrote and nobody has read.
     patience_s : how long to wait, in s, for another program that has the text open.
 
     Raises
     ------
-    NoConsent : the participant did not agree that what was said is written down.
+    NoConsent : the participant did not agree to a transcript.
     TranscriptionError : the model does not know the language, or the engine failed.
     AnnotationError : the session is recorded just now, its participant withdrew, it has no sound,
         it is being written down already, another window has its text open, or something was
@@ -224,7 +224,7 @@ class _SharedTexts:
             self.texts, self.redactions = file.texts, file.redactions
 
     def put(self, text: Text, waiting: Callable[[Text | None], bool]) -> bool:
-        """Write a text where it is still waited for; says whether it was. Raises
+        """Write a text if it is still waited for; says whether it was. Raises
         AnnotationError."""
         with self._open_texts() as file:
             self.texts = file.texts
@@ -250,7 +250,7 @@ class _SharedTexts:
 
 
 def check_consent(record: Record) -> None:
-    """Raises NoConsent if the participant did not agree that what was said is written down."""
+    """Raises NoConsent if the participant did not agree to a transcript."""
     if not record.may("transcript"):
         raise NoConsent(
             f"The participant of {record.name} did not agree to a transcript.",

@@ -186,7 +186,7 @@ class OpenedVideo:
         """The picture that is shown at a time of the video.
 
         room: width and height into which it is made to fit, in pixels; it is not made larger.
-        stop: asked between two pictures whether this one is not wanted any more; then, or where
+        stop: asked between two pictures whether this one is not wanted any more; then, or if
         there is none, it gives None. Raises VideoError if the file cannot be read there.
         """
         with self._report_errors():

@@ -1,6 +1,6 @@
 """Stretches of sessions one after another as a file to be shown: a clip of one, a reel of several.
 
-A `.wav` has the sound alone. An `.mp4` also has the pictures of the participants' videos, and is
+A `.wav` has only the sound. An `.mp4` also has the pictures of the participants' videos, and is
 black where there is none. Consent decides for each session whether something of it goes in. What
 is redacted is silent and black. A table next to the file says what it holds, and where.
 """
@@ -145,7 +145,7 @@ def write_reel(
 
     Parameters
     ----------
-    path : `.wav` for the sound alone, `.mp4` for the pictures of videos, too.
+    path : `.wav` for the sound only, `.mp4` for the pictures of videos, too.
     gap_s : silence between two of them, in s.
     tell : gets the share done, and what is being done; what it raises ends the work.
 
@@ -343,7 +343,7 @@ class _Sound:
 
 
 class _Film:
-    """An MP4 that ordinary players show: H.264 where it can be written here, and AAC."""
+    """An MP4 that ordinary players show: H.264 if it can be written here, and AAC."""
 
     def __init__(self, path: Path, cuts: Sequence[Cut], sources: dict[Path, _Source]) -> None:
         import av

@@ -92,7 +92,7 @@ def add_video(
 
     Parameters
     ----------
-    offset_s : session time of its beginning, set by hand; it is looked for by the sound where it is
+    offset_s : session time of its beginning, set by hand; it is looked for by the sound if it is
         left out.
     drift_ppm : by hand: how much more session time passes than time of the video, in millionths.
     by : who adds it.
@@ -217,7 +217,7 @@ def by_hand(offset_s: float, drift_ppm: float, by: str) -> VideoAlignment:
 
 
 def _record(session: Path, by: str, *, consent: bool = True) -> Record:
-    """The session, where a video of it may be worked on."""
+    """The session, if a video of it may be worked on."""
     if by:
         check_rater(by)
     record = open_record(session)
@@ -426,8 +426,8 @@ class Features:
         return Features(values, np.asarray(np.all(present, axis=1), np.bool_))
 
     def rises(self) -> Features:
-        """How much louder it becomes: the echoes of a room move the beginning of a sound less than
-        all of it."""
+        """How much louder the sound becomes. The echoes of a room shift the onset of a sound less
+        than the whole sound."""
         values = np.zeros_like(self.values)
         step = RISE
         if self.size > 2 * step:
@@ -553,7 +553,7 @@ def session_features(sound: RecordedSound) -> Iterator[float | Features]:
 
 
 COARSE = 4
-"""So many values of a feature are one where the whole session is looked through."""
+"""So many values of a feature are one if the whole session is looked through."""
 COARSE_HOP_S = COARSE * HOP_S
 LONG_S = 180.0
 MOST_LONG = 40
@@ -599,7 +599,7 @@ class SoundMatch:
     residual_ms, residual_max_ms : median and largest distance of the stretches from the line.
     confidence : share of the stretches that lie on the line.
     stretches : how many were compared: those in which somebody speaks in both.
-    unapplied : how the video's clock seems to go where it is too short to correct that.
+    unapplied : how the video's clock seems to go if it is too short to correct that.
     """
 
     offset_s: float
@@ -689,7 +689,7 @@ def align(video: Features, session: Features) -> SoundMatch | WrongClock | None:
 
     Returns
     -------
-    A WrongClock where its place is clear and its clock goes by more than MOST_PPM wrong; None if
+    A WrongClock if its place is clear and its clock goes by more than MOST_PPM wrong; None if
     no place is clearly better than all others.
     """
     if video.present.sum() * HOP_S < LEAST_SOUND_S or not session.present.any():
@@ -807,7 +807,7 @@ def _line(
 def _wrong_clock(
     t: NDArray[np.float64], o: NDArray[np.float64], compared: int, median_s: float
 ) -> WrongClock | None:
-    """The line of any slope on which the stretches lie, where they lie on it much better than in
+    """The line of any slope on which the stretches lie, if they lie on it much better than in
     the median `median_s` from the one that was looked for."""
     if median_s * 1e3 <= OFF_MS or t.size < LEAST_STRETCHES:
         return None

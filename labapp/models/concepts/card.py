@@ -62,7 +62,7 @@ FEWEST, FEWEST_OF_EACH = 20, 5
 """Test pictures that are needed at least, and of those with a concept and without it: codes are set
 to percentiles of theirs, and their purity is measured."""
 SHOWN = 512
-"""Pixels a side in which people see pictures, where they have so many."""
+"""Pixels a side in which people see pictures, if they have so many."""
 LARGEST_TABLE = 16 * files.MIB
 COLUMNS = "Give a CSV file with the columns picture, class, and one for each concept."
 MORE = "Add test pictures that the model did not learn from."
@@ -234,7 +234,7 @@ def pictures(description: Description, path: Path) -> OwnPictures:
 
 
 def _file(table: Path, line: int, name: str) -> Path:
-    """The file that a line names, also where its name has accents that are written otherwise: of
+    """The file that a line names, also if its name has accents that are written otherwise: of
     one sign here and of two there, as macOS has them."""
     file = table.parent / name
     if not name.strip() or file.is_dir():
@@ -386,11 +386,11 @@ class ConceptCard(Part):
     Attributes
     ----------
     recipe : with the size and the seed that it was trained in.
-    test : on all test rows. `validation`: on those kept from training, where there are some.
+    test : on all test rows. `validation`: on those kept from training, if there are some.
     scores : of the codes of the test rows: `ois`, `ois_published` and `ois_standardised` (in
         coordinates that codes of other kinds can be compared in), `nis`, `nis_published`, and
         `nis_trained`, learned from training codes as in Figures 4 and 5 of paper 001; where codes
-        sum up maps, `ois_maps` and `nis_maps` of these; where they were discovered in a network,
+        sum up maps, `ois_maps` and `nis_maps` of these; if they were discovered in a network,
         `completeness`.
     """
 

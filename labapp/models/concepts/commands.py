@@ -60,7 +60,7 @@ NAMES = ("Bav", "Dup", "Fim", "Gos", "Kel", "Lun", "Mip", "Nar", "Pog", "Rin", "
 ITEM_TYPES: tuple[ItemType, ...] = get_args(ItemType)
 NATURAL = "natural"
 COUNTS = {"repair": 24, "control": 24, "trap": 12, "unrepairable": 8, NATURAL: 24}
-"""How many pictures of each type a set has, where there are so many."""
+"""How many pictures of each type a set has, if there are so many."""
 PIXELS = 512
 ANSWERS = "answers.npy"
 DIGITS = 4
@@ -157,7 +157,7 @@ def build(
         pixels that the model saw.
     counts : how many pictures of each type there are to be, and how many `natural` ones, which are
         drawn whatever they are.
-    every : choose from all test pictures, and not from the clear ones alone.
+    every : choose from all test pictures, and not only from the clear ones.
     options : of the command besides these, for `made_with`.
     """
     card = model.card
@@ -435,7 +435,7 @@ class WrittenSet:
         }
 
     def lines(self) -> list[str]:
-        """For people: how many pictures of each type, also where there are fewer than asked."""
+        """For people: how many pictures of each type, also if there are fewer than asked."""
         wide = max(map(len, self.asked))
         lines = []
         for kind, wanted in self.asked.items():

@@ -196,7 +196,7 @@ def _try_all_states(model: ConceptModel, rows: ConceptRows) -> None:
 
 
 def _few(concepts: Int64) -> Iterator[str]:
-    """A remark where the pictures are so few that even codes without impurity, which tell their own
+    """A remark if the pictures are so few that even codes without impurity, which tell their own
     concept almost surely and nothing else, would have OIS. concepts: 0 or 1, shape (n, k)."""
     if len(concepts) >= ENOUGH:
         return
@@ -212,7 +212,7 @@ def _few(concepts: Int64) -> Iterator[str]:
 
 
 def _chance(right: float | None, labels: Int64) -> Iterator[str]:
-    """A remark where a model is right less often than the class that most pictures have."""
+    """A remark if a model is right less often than the class that most pictures have."""
     most = round(float(np.bincount(labels).max()) / len(labels), training.DIGITS)
     if right is not None and right < most:
         yield (

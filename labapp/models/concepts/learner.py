@@ -89,7 +89,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingRows:
-    """Rows in memory, as `Batch`, but for pictures, which are uint8 from 0 to 255."""
+    """Rows in memory, as `Batch`, except pictures, which are uint8 from 0 to 255."""
 
     x: Tensor
     concepts: Tensor
@@ -153,7 +153,7 @@ class ConceptLearner(ABC):
 
     def epoch(self, rows: TrainingRows, draws: np.random.Generator) -> Int64:
         """The numbers of the rows of an epoch, in the order in which they are learned: int64, shape
-        (n,); or (n, 2) where a step takes pairs. Always as many."""
+        (n,); or (n, 2) if a step takes pairs. Always as many."""
         return draws.permutation(len(rows))
 
     def begin(self, phase: int, rows: TrainingRows) -> TrainingRows:
@@ -191,7 +191,8 @@ class ConceptLearner(ABC):
         return None
 
     def values(self, training_codes: Float64) -> Float64 | None:
-        """What a code becomes when its concept is set off and on, float64, shape (k, 2).
+        """The values that a code takes when its concept is set to off and on, float64, shape (k,
+        2).
 
         training_codes : codes of the rows that were learned from, shape (n, k). None if no
         concept can be set.

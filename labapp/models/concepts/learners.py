@@ -5,7 +5,7 @@ Whitening is done by Newton's iteration on the covariance of a batch, over rows 
 et al. 2019). The rotation is not learned by gradient descent but now and then from examples of each
 concept, along a curve of rotations that Cayley's transform gives (Wen and Yin 2013).
 
-Five iterations, as released, do not whiten many channels wholly: where the variance is spread over
+Five iterations, as released, do not whiten many channels wholly: if the variance is spread over
 64 of them alike, theirs comes out as 0.58; of 3 channels, as 1.00.
 
 CBM and CBM-Logits: concept bottleneck models, trained jointly (Koh et al. 2020; paper 001, A.6).
@@ -22,7 +22,7 @@ et al. 2020, "Weakly-supervised disentanglement without compromises").
 CCD, completeness-aware concept discovery (Yeh et al. 2020; paper 001, A.6): directions in the
 code of a trained network that suffice to do its task.
 
-First a network learns the task alone. Then it is frozen, and directions are learnt, together with
+First a network learns only the task. Then it is frozen, and directions are learnt, together with
 a map from their scores back to the network's code, so that its predictor still tells the classes.
 """
 
@@ -96,7 +96,7 @@ def step_rotation(rotation: Float64, gradient: Float64) -> Float64:
     """A rotation (c, c) after a step that lowers the sum of its product with the gradient (c, c).
 
     The step is of a length that meets Wolfe's conditions, searched by bisection from `FIRST_STEP`;
-    where none is found after `HALVINGS`, the last one is taken.
+    if none is found after `HALVINGS`, the last one is taken.
     """
     skew = gradient @ rotation.T - rotation @ gradient.T
     slope = -0.5 * float(np.square(skew).sum())
@@ -146,7 +146,7 @@ class ConceptWhitening(nn.Module):
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("whitener", torch.eye(channels))
         self.register_buffer("rotation", torch.eye(channels))
-        # Of the objective of the rotation, a row a channel.
+        # Of the objective of the rotation, one row per channel.
         self.register_buffer("gradient", torch.zeros(channels, channels))
         # Of training, for learners that rotate after so many.
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
@@ -210,7 +210,7 @@ class ConceptWhitening(nn.Module):
 class Whitened(ConceptLearner):
     """A classifier with a layer of concept whitening, of which channel j stands for concept j.
 
-    Its weights learn the classes alone. Of pictures, half of the epochs are without the rotation.
+    Its weights learn only the classes. Of pictures, half of the epochs are without the rotation.
     Of numbers, the rotation is learned from the beginning, and for as many epochs again it alone;
     as released, the encoder then ends in a sigmoid before the layer.
     """

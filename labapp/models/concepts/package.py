@@ -54,7 +54,7 @@ refuse_existing = partial(package.refuse_existing, card=CARD)
 
 def find(reference: str | Path, root: Path | None = None) -> Path:
     """The folder of a package, by id or path; see `representations.package.find`. Raises
-    ModelError, also where labapp has the recipe alone."""
+    ModelError, also if labapp has only the recipe."""
     name = str(reference)
     there = (Path(reference) / CARD).is_file() or name in list_packages(root)
     if not there and name in recipe.read_shipped():
@@ -102,7 +102,7 @@ def load(path_or_id: str | Path, threads: int = 1, *, root: Path | None = None) 
 
 def task_of(card: Card, data: Path | None = None) -> ConceptData:
     """The task of a model. Raises DatasetError: they are missing, damaged, or others than the
-    card's. ModelError: `data` is no description. `data`: the folder of official files, where it
+    card's. ModelError: `data` is no description. `data`: the folder of official files, if it
     learned from them; of a lab's own model, a description that names its test pictures."""
     if isinstance(card, ConceptCard):
         return card.recipe.data.load(card.recipe.measures, data)
@@ -183,7 +183,7 @@ def rows(root: Path | None = None) -> list[dict[str, Any]]:
     Returns
     -------
     A row each: id, title, learner, data, size, trained, shipped (whether the package comes with
-    labapp); of packages also folder, task and concepts (the accuracy on test rows, null where
+    labapp); of packages also folder, task and concepts (the accuracy on test rows, null if
     nothing of that kind is learned), ois, ois_standardised (in coordinates in which codes of
     different kinds can be compared) and nis. Of a package that is refused, what its card says
     is null, and the reason stands under "problem".

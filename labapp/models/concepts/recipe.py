@@ -341,7 +341,7 @@ class Ccd(Settings):
 
     Attributes
     ----------
-    directions : how many; as many as there are concepts where it is None.
+    directions : how many; as many as there are concepts if it is None.
     width : numbers of the classifier's code, in which the directions are.
     dropout : share of the encoder's units that are left out as published, after its convolutions.
     """
@@ -364,7 +364,7 @@ class Senn(Settings):
 
     Attributes
     ----------
-    units : concepts that it finds; as many as there are concepts where it is None.
+    units : concepts that it finds; as many as there are concepts if it is None.
     epochs : most epochs of learning from pictures.
     variational : whether encoder and decoder first learn for as many epochs as a VAE does.
     robustness, reconstruction : weights of the penalty of relevances that change fast, and of the
@@ -391,7 +391,7 @@ class VaeSettings(Settings):
     Attributes
     ----------
     beta : weight of the divergence from the prior.
-    units : numbers of the code; as many as there are concepts where it is None.
+    units : numbers of the code; as many as there are concepts if it is None.
     """
 
     learner: ClassVar[str] = "labapp.models.concepts.learners:Variational"

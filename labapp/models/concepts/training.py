@@ -8,7 +8,7 @@ What a card says of a concept model: how often it is right, how pure its codes a
 interventions do (paper 001, 4.1 and Figure 5).
 
 A concept that is set off or on gets the model's value for that in place of its code: 0 or 1 where
-codes are probabilities, the 5th or 95th percentile of the training codes where they are logits.
+codes are probabilities, the 5th or 95th percentile of the training codes if they are logits.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def train(
     size, seed : others than the recipe's, which the id of the package then names.
     out : where `<id>/` is written, and checkpoints under `.training/<id>/` meanwhile; the user's
         models folder by default.
-    data_folder : of the official files, where the recipe learns from them.
+    data_folder : of the official files, if the recipe learns from them.
     resume : go on from a checkpoint of the same recipe; otherwise start afresh.
-    progress : called about five times a second and at the end of each phase. What it raises ends
-        the run, which can then be resumed.
+    progress : called about five times a second and at the end of each phase. An exception that it
+        raises ends the run, which can then be resumed.
     threads : CPU threads of torch, process-wide; another number rounds differently.
     """
     recipe = recipe.of(size, seed)
@@ -437,8 +437,8 @@ def intervene(
     model: ConceptModel, rows: ConceptRows, concepts: Iterable[int], values: Float64 | None = None
 ) -> Float64:
     """Class logits, float64, shape (n, classes), after some concepts, by number from 0, were set to
-    what is true of each row. Raises ModelError: no concept of the model can be set. `values`: what
-    codes become, off and on, float64 (k, 2), in place of the model's own."""
+    their true values in each row. Raises ModelError: no concept of the model can be set. `values`:
+    what codes become, off and on, float64 (k, 2), in place of the model's own."""
     ready = interventions(model, rows)
     if values is not None:
         ready = Interventions(

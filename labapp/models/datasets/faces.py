@@ -528,7 +528,7 @@ def _identity(draws: Draws, cued: float) -> Identity:
 
 
 def _apart(skin: float, tone: float) -> float:
-    """A tone that can be told from the skin: a little lighter or darker where it is too near."""
+    """A tone that can be told from the skin: a little lighter or darker if it is too near."""
     if abs(tone - skin) >= APART:
         return tone
     return skin + (APART if tone > skin and skin + APART <= 0.85 else -APART)

@@ -37,7 +37,7 @@ OVERSAMPLING = 2
 
 def paint(shapes: Sequence[Shape], ground: Gradient, size: int) -> Float32:
     """The shapes one over the other on a ground: float32 0 to 1, shape (3, size, size). Raises
-    ValueError where `size` is not positive."""
+    ValueError if `size` is not positive."""
     from PySide6.QtCore import QPointF, Qt
     from PySide6.QtGui import QBrush, QLinearGradient, QPainter
 
@@ -223,7 +223,7 @@ class Affine(NamedTuple):
 
 
 def rotate_about(degrees: float, about: tuple[float, float] = (0.0, 0.0)) -> Affine:
-    """A rotation about a point; clockwise to the eye where y points down."""
+    """A rotation about a point; it appears clockwise if y points down."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     x, y = about
     return Affine(c, -s, s, c, x - c * x + s * y, y - s * x - c * y)

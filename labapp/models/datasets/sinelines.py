@@ -71,7 +71,7 @@ def generate(count: int, seed: int) -> tuple[Float32, Float64]:
 
 
 def split(*, count: int, held_out: int, seed: int) -> Split:
-    """`count` series of the prior, divided.
+    """`count` series drawn from the prior, split into parts.
 
     Rows are independent draws, so the last `held_out` of them are the held-out part: the same seed
     gives the same division for ever, whatever is trained on it. Raises ValueError: `held_out`

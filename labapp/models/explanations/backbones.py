@@ -146,7 +146,7 @@ class PooledClassifier(nn.Module):
 
 
 def _make_convolution(inside: int, outside: int, kernel: int, stride: int = 1) -> list[nn.Module]:
-    """Convolution that keeps the size but for its stride, normalisation over the batch, ReLU."""
+    """Convolution that keeps the size except for its stride, normalisation over the batch, ReLU."""
     return [
         nn.Conv2d(inside, outside, kernel, stride, kernel // 2, bias=False),
         nn.BatchNorm2d(outside),

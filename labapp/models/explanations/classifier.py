@@ -198,7 +198,7 @@ class Phase:
     Parameters
     ----------
     loss : what one step computes. The network is in training mode when it is called, and in
-        evaluation mode, without gradients, where there is no `optimiser`: such a phase is a one-off
+        evaluation mode, without gradients, if there is no `optimiser`: such a phase is a one-off
         phase (a projection, say) that changes the network itself, usually in a single step.
     optimiser : takes every step; its learning rates are those it was given times `rate`.
     rate : of the share of the phase's steps that is done, 0 to 1.
@@ -244,8 +244,8 @@ def fit(
 
     provenance : what else decides the weights; a checkpoint made otherwise is refused.
     state : folder of the checkpoint, from which the run goes on where there is one. It stays.
-    progress : called about five times a second and at the end of each phase. What it raises ends
-        the run, which can then be resumed.
+    progress : called about five times a second and at the end of each phase. An exception that it
+        raises ends the run, which can then be resumed.
     """
     run = Run(_Learner(network, phases))
     ends = list(accumulate(phase.steps for phase in phases))

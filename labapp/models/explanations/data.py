@@ -94,10 +94,10 @@ class FolderData(Part):
 
     Attributes
     ----------
-    folder : its path, from where the recipe lies; cards keep its name alone.
+    folder : its path, from where the recipe lies; cards keep only its name.
     classes : the ones to learn, in order; by default all there are.
     channels : 1 for grey, 3 for colour.
-    group_by : `prefix` where the name of a file up to its first `_` says whose picture it is: then
+    group_by : `prefix` if the name of a file up to its first `_` says whose picture it is: then
         nobody is in two parts.
     sha256 : of the pictures; others are refused. A card has it, and the classes.
     """
@@ -437,7 +437,7 @@ def score_pixels(
     method: str, classifier: Classifier, pictures: UInt8, classes: Int64
 ) -> NDArray[np.float32]:
     """What a method gives the pixels of pictures, see `ExplanationMethod.scores`. Raises ModelError
-    if it cannot explain the classifier, or gives what are no scores."""
+    if it cannot explain the classifier, or does not return scores."""
     scores = np.asarray(load(METHODS[method].scores)(classifier, pictures, classes))
     shape = (len(pictures), *pictures.shape[-2:])
     if scores.shape != shape or scores.dtype.kind not in "fiu" or not np.isfinite(scores).all():
@@ -451,7 +451,7 @@ def score_pixels(
 
 class Schedule(Part):
     """AdamW with one cycle of the learning rate: up to `peak` for a share `warm_up` of the steps,
-    then down to nothing. The weights' decay leaves biases and normalisation alone."""
+    then down to nothing. The decay of weights does not affect biases and normalisation."""
 
     steps: int = Field(ge=1)
     batch: int = Field(default=32, ge=2)

@@ -62,7 +62,7 @@ def evaluate(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The result as lines to read: a number a line, as computed and on the card."""
+    """The result as lines to read: one number per line, as computed and on the card."""
     computed, stated = _flat(result["computed"]), _flat(result["card"])
     width = max(map(len, computed))
     rows = [
@@ -152,8 +152,8 @@ def bird_test(photos: Photos[BirdRows], predicted: Int64) -> BirdTest:
 
 
 def class_test(labels: Int64, predicted: Int64, names: Sequence[str]) -> ClassTest:
-    """The card's numbers of classes that are told apart by their name alone. `labels`, `predicted`:
-    classes from 0, shape (n,); `names`: of all classes, in that order."""
+    """The card's numbers of classes that are distinguished only by their names. `labels`,
+    `predicted`: classes from 0, shape (n,); `names`: of all classes, in that order."""
     right = predicted == labels
     every = np.arange(len(names))
     scored = np.array(

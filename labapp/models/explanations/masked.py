@@ -142,7 +142,7 @@ def _refuse_another(stimulus_set: StimulusSet, card: ClassifierCard) -> None:
 
 def model_input(picture: UInt8, card: ClassifierCard) -> UInt8:
     """A picture as the model takes it: uint8, shape (channels, size, size). Raises StimuliError: it
-    is not square, no whole multiple of the model's size, or in colour where the model sees grey.
+    is not square, no whole multiple of the model's size, or in colour if the model sees grey.
     `picture`: uint8, shape (height, width) or (height, width, 3)."""
     size, channels = card.recipe.data.size, card.recipe.data.channels
     height, width = picture.shape[:2]

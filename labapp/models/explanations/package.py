@@ -244,7 +244,7 @@ class Cue(Part):
 
 class CnnChecks(MethodChecks):
     """`parameters`: how many were learned. `train_accuracy`: on the training pictures as they are.
-    `cues`: by name, where the data have some."""
+    `cues`: by name, if the data have some."""
 
     method: Literal["cnn"]
     parameters: int = Field(ge=1)
@@ -255,7 +255,7 @@ class CnnChecks(MethodChecks):
 class ClassifierCard(Part):
     """What a package says of its classifier.
 
-    `parts`: pictures of each class in each part, where the recipe gives only their shares.
+    `parts`: pictures of each class in each part, if the recipe gives only their shares.
     """
 
     card: Literal[1]

@@ -161,7 +161,7 @@ def strongest(features: Tensor, head: Tensor, labels: Tensor) -> Tensor:
 def first_prototypes(
     latent: Tensor, chosen: Tensor, labels: Tensor, classes: int, each: int, *, seed: int
 ) -> Tensor:
-    """Centres of the clusters that the chosen patches of each class fall into.
+    """Centres of the clusters of the chosen patches of each class.
 
     latent : (n, D, h, w), what prototypes are compared with; `chosen`: (n, k) positions.
     Returns (classes * each, D), those of a class together.

@@ -8,11 +8,11 @@ All explain the score of a class before any softmax, which here is what the netw
 captum computes them. What it does (0.9), as far as it matters here:
 
 * `Saliency` takes absolute values unless told not to.
-* `GuidedBackprop` changes `nn.ReLU` modules alone, never a ReLU called as a function.
+* `GuidedBackprop` changes only `nn.ReLU` modules, never a ReLU called as a function.
 * `LRP` forgets the rules of the layers after each call, and would go on with its own: they are set
   anew for each. It gives the network its weights back in another order of memory, by which later
   sums are rounded otherwise: it gets a copy. It propagates a share of 1 and multiplies by the score
-  in the end, so that what comes out adds up to the score where nothing is absorbed, although its
+  in the end, so that what comes out adds up to the score if nothing is absorbed, although its
   documentation still says that the sum is 1. A ReLU passes relevance on; a pooling gives all to the
   pixel it took.
 * Its rule for alpha 1, beta 0 is right where inputs are not negative, as here behind every ReLU and
@@ -91,7 +91,7 @@ def of_network(
     network: nn.Sequential, method: Scoring, inputs: Tensor, classes: Sequence[int]
 ) -> Tensor:
     """Scores of every value of the inputs: shape and dtype of `inputs`. `inputs`: float from 0 to
-    1, shape (n, channels, size, size); `classes`: one a picture."""
+    1, shape (n, channels, size, size); `classes`: one per picture."""
     fresh = inputs.detach().clone().requires_grad_()
     target = list(classes)
     match method:

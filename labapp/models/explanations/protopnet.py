@@ -90,7 +90,7 @@ def add_on(channels: int, width: int) -> nn.Sequential:
 class ProtoPNet(PrototypeNetwork):
     """Backbone, add-on layers, prototypes and the last layer.
 
-    The shapes follow from the recipe alone: a pruned prototype keeps its place, where `kept` is 0.
+    The shapes depend only on the recipe: a pruned prototype keeps its place, where `kept` is 0.
     `sources` (P, 3) are the training row, map row and map column that each prototype was taken
     from, -1 before the first push; `boxes` (P, 4) that place in the picture, see `regions`.
 
@@ -386,7 +386,7 @@ def push(network: ProtoPNet, train: Photos[BirdRows]) -> None:
 
 
 def weigh(network: ProtoPNet, train: Photos[BirdRows]) -> None:
-    """Fit the last layer of the prototypes that are kept."""
+    """Fit the last layer for the prototypes that are kept."""
     remaining = network.kept.bool()
     with torch.no_grad():
         alike = similarity(nearest(network, train))[:, remaining]
@@ -547,7 +547,7 @@ def fit_last_layer(
 
 
 def duplicates(prototypes: Tensor, owners: Tensor) -> Tensor:
-    """True for a prototype (P, D) of which an earlier one of its class is a copy, (P,)."""
+    """Whether each prototype (P, D) is a copy of an earlier one of its class, (P,)."""
     same = (prototypes[:, None] == prototypes[None]).all(2) & (owners[:, None] == owners[None])
     return torch.tril(same, diagonal=-1).any(1)
 

@@ -350,7 +350,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class FinalTwo:
-    """The last two steps of a picture's way, where they decide between four species.
+    """The last two steps of a picture's way, if they decide between four species.
 
     `nodes` : the node two above the leaf, and its children for absent and present. `species` : of
     the four leaves, for absent and absent, absent and present, present and absent, present and

@@ -28,7 +28,7 @@ from labapp.models.metrics.inputs import Score, check_inputs, check_rows, check_
 TREES = 10
 DEPTHS = range(3, 13)
 DEPTH_SHARE = 1 / 9
-"""Of the training rows; a tenth of all where a tenth is held out for the test."""
+"""Of the training rows; a tenth of all if a tenth is held out for the test."""
 ALPHA = 0.02
 TOLERANCE = 1e-8
 """So that the order of the codes does not show in the weights."""
@@ -184,7 +184,7 @@ def dci(
             normalised root mean squared error, sqrt(1 - R^2), where lower is better.)
         informativeness : the same as informativeness_test.
         per_code : each code's 1 - entropy of its row of P, base K. 0 for a code without
-            importance; 1 for any other where there is only one factor, for nothing is mixed.
+            importance; 1 for any other if there is only one factor, for nothing is mixed.
         per_factor : each factor's 1 - entropy of its column, base C, with the same two rules.
         importance : P, (C, K).
         r2_train, r2_test : R^2 of each factor (K,); NaN if it does not vary among those rows.

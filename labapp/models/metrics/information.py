@@ -226,7 +226,7 @@ def mig(
     seed : taken so that all metrics are called alike; nothing is drawn.
     as_published : as in papers 000 and 001, whose released code counts in one two-dimensional
         histogram of 20 x 20 equal widths: every factor is binned, also one with few values. That
-        differs from the default only where a factor has at most `bins` values that are not evenly
+        differs from the default only if a factor has at most `bins` values that are not evenly
         spaced: values that share a bin become one. (The released code's bits cancel out of the
         score; all parts are in nats here too.)
 

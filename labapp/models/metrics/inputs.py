@@ -6,7 +6,7 @@ sides.
 
 Paper 001, Definition 3.1: the annotations of concepts are discrete.
 
-The coordinates in which a metric reads codes: their unit and origin count where a network is
+The coordinates in which a metric reads codes: their unit and origin count if a network is
 trained briefly on them.
 
 Two codes that are one-to-one functions of each other hold the same information, and a metric of
@@ -189,7 +189,7 @@ class Score:
     score : the number that carries the metric's name.
     parts : numbers and float64 arrays by name. Where they occur, `per_code` has shape (C,),
         `per_factor` shape (K,), and a matrix shape (C, K): codes downwards, factors across. A NaN
-        stands only where the metric's docstring says that a part is undefined.
+        stands only if the metric's docstring says that a part is undefined.
     settings : everything that the score depends on besides the data, as plain values.
     notes : what these data make it necessary to say beside the score, a sentence each.
     """
@@ -232,7 +232,7 @@ def halves(rows: int, seed: int) -> tuple[Int64, Int64]:
 
 def z_scores(table: Float64, train: Int64) -> Float64:
     """Columns less their mean over the training rows, over their SD (of n, not n - 1) there; 0
-    throughout where a column does not vary among the training rows."""
+    throughout if a column does not vary among the training rows."""
     low, high = table[train].min(axis=0), table[train].max(axis=0)
     varies = low < high
     # First to 0 to 1, because the SD of a column of tiny numbers underflows; a row that is not

@@ -67,7 +67,7 @@ def ctl(
     Returns a Score with the parts `per_factor` (K,), the leakage of each code, whose mean is the
     score; and `codes_on_task` and `concepts_on_task` (K,), shares of the label's entropy. Raises
     MetricError: see `inputs.check_inputs`, `inputs.concepts` and `inputs.task`; more codes than
-    concepts where they are not aligned, or fewer; fewer neighbours than 1 or more than there are
+    concepts if they are not aligned, or fewer; fewer neighbours than 1 or more than there are
     other rows, an unknown estimator, or a seed outside its range.
 
     codes : real numbers, shape (n, C): code i stands for concept i.
@@ -114,7 +114,7 @@ def icl(
 
     A measurement has no entropy. By "neighbours", as in the released code, what a code tells of
     itself stands for it, which is the logarithm of the number of rows, less about 0.9, whatever the
-    code is: 6.0 nats of 1,000 rows, where a concept of two classes has at most 0.7. So codes score
+    code is: 6.0 nats of 1,000 rows, if a concept of two classes has at most 0.7. So codes score
     low, the lower the more rows there are, and lower than the same codes cut into classes. "bins"
     counts codes and their entropies alike. Raises MetricError: as `ctl`; or a single concept, which
     has no pair.
@@ -157,7 +157,7 @@ def icl(
 def _pair_codes(
     codes: ArrayLike, factors: ArrayLike, align: bool, seed: int
 ) -> tuple[Float64, Concepts, Int64 | None]:
-    """The code of each concept, (n, K); the concepts; the order of codes, where it was found."""
+    """The code of each concept, (n, K); the concepts; the order of codes, if it was found."""
     c, f = check_inputs(codes, factors)
     check_seed(seed)
     check_enough(c.shape[1], f.shape[1], exactly=not align)

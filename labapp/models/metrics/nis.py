@@ -54,7 +54,7 @@ def nis(
     seed: int = 0,
     as_published: bool = False,
 ) -> Score:
-    """The niche impurity score, lower is better: 0.5125 where nothing outside a concept's niche
+    """The niche impurity score, lower is better: 0.5125 if nothing outside a concept's niche
     tells of it and each concept has a perfect code (1/2, and 0.0125 because at beta = 1 nothing is
     masked), 1 where codes that do not correlate with a concept suffice to predict it. A network
     that is wrong without the niche scores less, also below 1/2.

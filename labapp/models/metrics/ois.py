@@ -552,7 +552,7 @@ def ois(
         is the mean of those of each class against the others. See `concepts.concepts`.
     align : False: code j stands for concept j, and there are as many. True: codes learnt without
         concepts are aligned first, see `alignment`; codes that stand for none do not enter the
-        score. None: aligned where there are more codes than concepts; where there are as many and
+        score. None: aligned if there are more codes than concepts; if there are as many and
         alignment would lower the score by more than chance, a note says so.
     hidden : units of the helpers' hidden layer.
     epochs : how often helpers see the rows that they learn from: 25 in the paper (A.3).

@@ -159,7 +159,7 @@ def concept_probe(
     progress: Progress | None = None,
 ) -> Score:
     """How well all codes together tell of each concept: the mean area under the ROC curve of an
-    MLP for each, 0.5 by chance, 1 where every concept can be read off. It says nothing of purity.
+    MLP for each, 0.5 by chance, 1 if every concept can be read off. It says nothing of purity.
 
     Paper 001, A.11 and Figure A.6. A mean of 1 and a high OIS mean that the concepts are all there
     and spread over codes.
@@ -178,7 +178,7 @@ def concept_probe(
     hidden, second : units of the two hidden layers; the paper has 64 and 64.
     epochs : how often the rows are learnt from, in batches of 32; the paper does not say. The
         released code has 100, and 300 on TabularToy.
-    coordinates : as in `ois.ois`; of the rows to learn from, where they are given.
+    coordinates : as in `ois.ois`; of the rows to learn from, if they are given.
     seed : of the division into 80 % training and 20 % test rows, of the networks' initial weights
         and of the order of their rows; 0 to 2^32 - 1.
     as_published : taken so that all metrics are called alike; it changes nothing here.
@@ -280,10 +280,10 @@ def completeness(
     progress: Progress | None = None,
 ) -> Score:
     """How far codes suffice for what a network does: the accuracy of the task from the codes, less
-    chance, over that of the network, less chance; 1 where nothing is missing, 0 at chance.
+    chance, over that of the network, less chance; 1 if nothing is missing, 0 at chance.
 
     Chance is what naming the most frequent label gets right, and so what is right without any
-    code; it is above one over the number of labels where these are not as frequent.
+    code; it is above one over the number of labels if these are not as frequent.
 
     Yeh et al. (2020), Definition 3.1. They take the best map from concept scores back into the
     network, whose last layers stay as they are; here an MLP from codes to labels stands for both,

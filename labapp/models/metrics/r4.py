@@ -68,7 +68,7 @@ def r4(
     progress : told what share of the work is done, above 0 to 1.
     seed : of the divisions, which are the same for all pairs, and of the trees, 0 to 2^32 - 1.
     as_published : as the released code behind papers 000 and 001, whose r is the *accuracy* of a
-        gradient boosting classifier where the target has at most 10 values and all are whole
+        gradient boosting classifier if the target has at most 10 values and all are whole
         numbers: a code that knows nothing of such a factor still has the share of its commonest
         value. A target that takes one value only among the training or the test rows counts as
         predicted, r = 1; so a constant code is perfectly predicted.
@@ -76,7 +76,7 @@ def r4(
     Returns
     -------
     Score with the parts `per_factor` (K,) and the matrices (C, K) `r4`, of the roots,
-    `code_to_factor` and `factor_to_code`, of r; negative where a guess at the mean would be better.
+    `code_to_factor` and `factor_to_code`, of r; negative if a guess at the mean would be better.
     By default, divisions among whose test rows the target does not vary are left out; with none
     left, r is 0.
     """

@@ -51,7 +51,7 @@ def class_accuracy(logits: Float64, labels: Int64) -> Float64:
 
     Parameters
     ----------
-    logits, labels : as in `class_auc`. One output says class 1 where it is above 0.
+    logits, labels : as in `class_auc`. One output says class 1 if it is above 0.
     """
     likeliest = logits[..., 0] > 0 if logits.shape[-1] == 1 else logits.argmax(axis=-1)
     return np.asarray((likeliest == labels).mean(axis=-1))

@@ -74,7 +74,7 @@ def instance_source(
     sampler: Sampler | None,
     rng: np.random.Generator,
 ) -> InstanceSource:
-    """The sampler where one is given, else the rows. Raises MetricError: both or neither are given;
+    """The sampler if one is given, else the rows. Raises MetricError: both or neither are given;
     see `inputs.check_inputs` and `CheckedSampler`."""
     if sampler is not None and codes is None and factors is None:
         return CheckedSampler(sampler, rng)
@@ -127,9 +127,9 @@ class RowSampler:
 
     A pair is a row and another one of the same value, or, for a value that no other row has, of the
     nearest value that occurs. A batch starts from the value of a row and takes any of the rows
-    that have it, each once; where they are fewer than the batch, any of the rows within the least
+    that have it, each once; if they are fewer than the batch, any of the rows within the least
     distance that holds as many. All factors but the fixed one are as they occur together in the
-    rows: where they depend on each other, fixing one narrows others too.
+    rows: if they depend on each other, fixing one narrows others too.
     """
 
     name = "rows"
@@ -222,7 +222,7 @@ def draw_fixed_factors(
 
 def _first(holds: Callable[[Int64], NDArray[np.bool_]], low: Int64, high: Int64) -> Int64:
     """The first place from `low` on at which a condition holds that then goes on holding, entry by
-    entry; `high` where it does not before."""
+    entry; `high` if it does not before."""
     while (low < high).any():
         middle = (low + high) // 2
         reached, open_ = holds(middle), low < high

@@ -154,7 +154,7 @@ def explicitness(
     2 area - 1.
 
     All this is as in the released code of Locatello et al. (2019), which is how the metric is
-    commonly computed, but for two choices of ours, which tables of rows ask for: the halves, in
+    commonly computed, except for two choices of ours, which tables of rows ask for: the halves, in
     random order, and that a factor with more than 20 distinct values is cut into 20 equal widths.
 
     It says nothing of disentanglement: any mixture of the factors that a linear map undoes scores

@@ -89,7 +89,7 @@ class Training(Part):
 
 
 class ImportTrial(Part):
-    """What was found when a decoder was imported, where that was done.
+    """What was found when a decoder was imported, if that was done.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class HeldOutError(Part):
     """Sum of squared errors per instance, averaged over the held-out split.
 
     `mean` decodes the encoding (the posterior mean); `sampled` decodes one draw from the posterior,
-    as the published numbers do, and is absent where there is no posterior. An imported model has
+    as the published numbers do, and is absent if there is no posterior. An imported model has
     only what was `published` with it.
     """
 
@@ -214,8 +214,8 @@ class CodeAgreement(Part):
 class ModelCard(Part):
     """What a package says of its model. Fields that do not apply are left out.
 
-    `data_sha256`: of the files that the model learned from, where its data set is one of files.
-    `task`: how tasks go where the study does not say. Of the architectures `onnx` and `python`
+    `data_sha256`: of the files that the model learned from, if its data set is one of files.
+    `task`: how tasks go if the study does not say. Of the architectures `onnx` and `python`
     alone, `shape` is that of one instance, (points,), (rows, columns) or (rows, columns, 3), and
     `chart` the limits of the y axis on which a series is drawn. `backend` is what computes the
     decoder; it is part of the model, so the same on every machine.
@@ -328,7 +328,7 @@ def dials_over(latents: NDArray[np.float32], step: float = 0.01) -> list[Dial]:
     """Sliders z1, z2 ... from the least to the greatest value of each column of `latents`.
 
     The published limits: the empirical minimum and maximum over the held-out split (paper 000,
-    4.3). A column that takes one value only makes a card that is refused: it is no dial.
+    4.3). A column with a single value is not a dial, so its card is refused.
     """
     return [
         slider(f"z{index}", float(column.min()), float(column.max()), step)
@@ -351,7 +351,7 @@ _BUNDLED: dict[str, ModelCard] = {}
 
 
 def know(model: str, card: ModelCard) -> None:
-    """Take in the card of a model that came with sessions: it speaks where none is installed."""
+    """Take in the card of a model that came with sessions: it speaks if none is installed."""
     _BUNDLED[model] = card
 
 
@@ -379,7 +379,7 @@ def _folder(model: str) -> Path | None:
 
 @lru_cache(maxsize=256)
 def _read_once(folder: Path, changed_ns: int, size: int) -> ModelCard | None:
-    """The card of a folder, read again where its file is another one by now."""
+    """The card of a folder, read again if its file is another one by now."""
     try:
         return read(folder)
     except LabappError:

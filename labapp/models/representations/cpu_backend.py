@@ -75,7 +75,7 @@ class Layer:
         return self.weight * (scale[:, None] if self.dense else scale[None, :, None, None])
 
     def channels_last(self) -> Layer:
-        """The layer with its output in the order (height, width, channels), where it unfolds."""
+        """The layer with its output in the order (height, width, channels), if it unfolds."""
         if self.unfold is None:
             return self
         order = np.arange(len(self.weight)).reshape(self.unfold).transpose(1, 2, 0).ravel()

@@ -60,7 +60,7 @@ class LoadedDecoder:
     id : `<dataset>/<name>`.
     space : the dials.
     card : the model card.
-    latents : held-out dial states (posterior means, or draws of the prior where the card says
+    latents : held-out dial states (posterior means, or draws of the prior if the card says
         so), float32, shape (m, dimensions). Not rounded to the dials' step.
     percentiles : percentile -> values, float32, shape (dimensions,); see `PERCENTILES`.
     device : "cpu", "cuda" or "mps".

@@ -88,7 +88,7 @@ def measure(
     *,
     published: PublishedScores,
 ) -> QualityMeasures:
-    """Errors, and disentanglement or the agreement of codes with digits where they apply.
+    """Errors, and disentanglement or the agreement of codes with digits if they apply.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _disentanglement(codes: Float32, data: Split, published: PublishedScores) ->
 
 
 def choose_rows(held: Rows) -> Int64:
-    """Numbers of `INSTANCES` rows, drawn by `ROWS_SEED`, or of all where there are no more."""
+    """Numbers of `INSTANCES` rows, drawn by `ROWS_SEED`, or of all if there are no more."""
     if len(held) <= INSTANCES:
         return np.arange(len(held))
     return divide(len(held), INSTANCES, ROWS_SEED)[1]
@@ -252,7 +252,7 @@ def evaluate(
     Returns
     -------
     model, device, instances (held-out rows) and unit of the error; "computed" and "card", each
-    with mean and sampled error (None if there is no posterior) and, where they apply, nll,
+    with mean and sampled error (None if there is no posterior) and, if they apply, nll,
     disentanglement and code_agreement as cards give them; published; "effects" of the dials
     (see `effects.DialEffect`; on no card); "agrees": whether computed and card differ by no more
     than rounding (`TOLERANCE`, `TREES_TOLERANCE`, `AGREEMENT_TOLERANCE`).
@@ -296,7 +296,7 @@ def load_held_out(card: ModelCard, folder: Path | None) -> Split:
 
 
 def _same_files(card: ModelCard, files: Mapping[str, str]) -> None:
-    """Refuse other files than those that the model learned from, where its card says which."""
+    """Refuse other files than those that the model learned from, if its card says which."""
     stated = card.data_sha256 or {}
     if others := [name for name, sha256 in stated.items() if files.get(name) != sha256]:
         raise DatasetError(
@@ -351,7 +351,7 @@ def load_labelled_encodings(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The result as lines to read: a number a line, as computed, on the card and published."""
+    """The result as lines to read: one number per line, as computed, on the card and published."""
     computed, stated = _flatten_numbers(result["computed"]), _flatten_numbers(result["card"])
     published = {"error": result["published"]}
     for row in (computed, stated):
@@ -377,7 +377,7 @@ def table(result: dict[str, Any]) -> list[str]:
 
 
 def _effect_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """What each dial changes, a line a dial."""
+    """What each dial changes, one line per dial."""
     unit = "d(x, x')" if rows[0]["distance"] is not None else "sum of absolute differences"
     width = max(len(result["name"]) for result in rows)
     title = (

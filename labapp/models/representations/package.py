@@ -4,7 +4,7 @@
     decoder.safetensors   the weights; none for a closed form
     decoder.onnx          in their place the whole graph, of an imported model
     latents.npz           `latents`: encodings of the held-out split, row for row; `percentiles`;
-                          `spread`: standard deviations of the posteriors, where there are any
+                          `spread`: standard deviations of the posteriors, if there are any
 
 torch is imported with the first trained decoder, not before: importing this module, listing
 packages and loading a closed form do without it.
@@ -198,7 +198,7 @@ def _file_sha256(path: Path, written: tuple[int, ...]) -> str:
 
 
 def default_device() -> str:
-    """What decodes where nobody says otherwise: "cpu", "cuda" or "mps"."""
+    """What decodes if nobody says otherwise: "cpu", "cuda" or "mps"."""
     return os.environ.get("LABAPP_DEVICE") or "cpu"
 
 

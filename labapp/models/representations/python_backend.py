@@ -2,7 +2,7 @@
 
 The package is no part of the model: its card names the function, the version and the hash of the
 package's files, and a session refuses another. What the card names is looked up among installed
-packages and imported only where the files are those of the card, so that a model from elsewhere
+packages and imported only if the files are those of the card, so that a model from elsewhere
 runs nothing but what was put here before.
 """
 

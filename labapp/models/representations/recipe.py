@@ -1,6 +1,6 @@
 """Recipes of models for `labapp models train`, as YAML (models/recipes/*.yaml); the registry of
 architectures that model packages may name; and what a model's card says of the tasks that it is
-used in, where a study file says nothing else.
+used in, if a study file says nothing else.
 
 Listing and checking need no torch; building a trained decoder does, and imports it then. A package
 adds an architecture by an entry point of the group `labapp.decoders` that names an `Architecture`.
@@ -217,7 +217,7 @@ class Normalisation:
 
 @dataclass(frozen=True, slots=True)
 class Rectifier:
-    """x where it is positive, else slope * x: a ReLU, or a leaky one."""
+    """x if it is positive, else slope * x: a ReLU, or a leaky one."""
 
     slope: float = 0.0
 
@@ -338,7 +338,7 @@ def classes_of(objective: Objective) -> int:
 
 
 class Optimizer(Part):
-    """Adam with TensorFlow's and the paper's constants but for the learning rate.
+    """Adam with TensorFlow's and the paper's constants except for the learning rate.
 
     `schedule`: "constant" as in the paper; "cosine" from the learning rate down to 0; or
     "late-cosine", constant for four fifths of the iterations and then a cosine down to 0.
@@ -358,7 +358,7 @@ class Optimizer(Part):
 class PublishedScores(Part):
     """What Table 2 of paper 000 says of the model that this recipe follows.
 
-    `error` is the sum of squared errors, sampled from the posterior where there is one.
+    `error` is the sum of squared errors, sampled from the posterior if there is one.
     """
 
     error: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -593,7 +593,7 @@ ARCHITECTURES: Catalogue[Architecture] = Catalogue(
 
 
 class Task(Strict):
-    """How reconstruction with a model goes where the study does not say.
+    """How reconstruction with a model goes if the study does not say.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ def traversals(decoder: LoadedDecoder, states: int = STATES, steps: int = STEPS)
     A continuous dial goes in linear steps from the middle of its 1st to 5th percentiles (Low) to
     that of its 95th to 99th (High), each value on the dial's own step; a discrete one through its
     values, at fewer states where more would make the row longer, and through values evenly spaced
-    where there are more than a row holds.
+    if there are more than a row holds.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class SheetLayout:
 
 def lay_out(sheet: TraversalSheet, measures: SheetSizes, room: float = math.inf) -> SheetLayout:
     """Rows below each other, states side by side; marks above the first row of a kind. `room`:
-    width that is not exceeded where that can be: states that do not fit are left out, but for the
+    width that is not exceeded if that can be: states that do not fit are left out, except the
     first."""
     m = measures
     marks: list[ColumnLabel] = []

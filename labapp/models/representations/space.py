@@ -1,7 +1,7 @@
 """Latent spaces: what the dials of a representation can be set to, how questions are drawn from
 them, and how an instance of a model is drawn.
 
-Throughout labapp a *dial state* `z` holds one number a dimension, in the order of the dials: the
+Throughout labapp a *dial state* `z` holds one number per dimension, in the order of the dials: the
 value of a continuous dimension, the index of a discrete one. `encode` turns it into the decoder's
 input, where a discrete dimension with k values becomes a one-hot of width k: discrete one-hots
 first, then the continuous dimensions, as in the packages released with paper 000.

@@ -1,4 +1,4 @@
-"""Trained decoders in torch: on a GPU, and on the CPU where `cpu_backend` does not know the layers.
+"""Trained decoders in torch: on a GPU, and on the CPU if `cpu_backend` does not know the layers.
 
 Loaded packages import torch through this module alone. For decoding one z, a second thread costs
 more than it gains: with two OpenMP threads on a busy machine the slowest decodes took 30 to 200 ms
@@ -161,7 +161,7 @@ def _as_trained(network: nn.Module, device: torch.device) -> Forward:
 
 
 def _tensor(values: NDArray[np.floating]) -> Tensor:
-    """The array's memory as torch takes it, float32; copied only where it is not so."""
+    """The array's memory as torch takes it, float32; copied only if it is not so."""
     return torch.from_numpy(np.require(values, np.float32, ["C", "W"]))
 
 

@@ -71,11 +71,11 @@ def train(
         meanwhile; the user's models folder by default.
     device : "cuda", "mps" or "cpu"; by default the first of these that is there.
     resume : go on from a checkpoint of the same recipe; otherwise start afresh.
-    progress : called about five times a second and at the end. What it raises ends the run, which
-        can then be resumed.
+    progress : called about five times a second and at the end. An exception that it raises ends the
+        run, which can then be resumed.
     threads : CPU threads of torch, process-wide. The small networks train fastest on one; another
         number of threads rounds differently.
-    data_folder : files of the data set, where they do not come with labapp (`Data.load`).
+    data_folder : files of the data set, if they do not come with labapp (`Data.load`).
     """
     recipe = recipes.read(recipe_path)
     out = resources.user_models() if out is None else out
@@ -423,7 +423,7 @@ def _factors(rows: Rows) -> Float32:
 
 
 def _encode(encoder: nn.Module, rows: Rows) -> tuple[Float32, Float32 | None]:
-    """Means and, where there is a posterior, standard deviations."""
+    """Means and, if there is a posterior, standard deviations."""
     device = next(encoder.parameters()).device
     encoder.eval()
     means: list[Float32] = []

@@ -4,7 +4,7 @@ The schema says what a manifest may hold. This module checks whether its parts f
 whether every picture is there and is what the manifest says.
 
 Also the reference pictures of a set of interventions: for every concept, two pictures that show
-what its two words mean. They follow from the set alone, so that everybody is shown the same. Who
+what its two words mean. They depend only on the set, so that everybody is shown the same. Who
 was shown them as such must not be asked about them: plans leave out the pictures of
 `find_reserved_pictures`.
 
@@ -237,7 +237,7 @@ def find_reserved_pictures(pairs: Sequence[ReferencePair]) -> frozenset[str]:
 
 def _nearest(photos: Sequence[Photo], place: int) -> list[ReferencePair]:
     """Of a concept the pairs that differ in the fewest others: two sets of concepts, as the bits of
-    numbers, differ where one of both has a bit."""
+    numbers, differ if one of both has a bit."""
     bits = [
         (sum(1 << at for at, has in enumerate(photo.concepts) if has and at != place), photo)
         for photo in photos
@@ -440,7 +440,7 @@ def twice(values: Iterable[str]) -> list[str]:
 
 
 def box_fault(box: Box | None) -> str | None:
-    """What is wrong with a box that lies within the picture."""
+    """The problem with a box inside the picture, if any."""
     if box is None or (box[0] < box[2] and box[1] < box[3]):
         return None
     return (

@@ -47,7 +47,7 @@ def keep(
 
     stimulus_sets : all that the plan shows, in which the refs are looked up; birds need none.
 
-    Returns what `stimuli.kept` says, one a set; painted birds stand with the first.
+    Returns what `stimuli.kept` says, one per set; painted birds stand with the first.
     """
     folder.mkdir(parents=True, exist_ok=True)
     leftovers.clear(folder, leftovers.DRAFT)
@@ -103,7 +103,7 @@ def _content(stimulus_sets: Sequence[StimulusSet], ref: str) -> tuple[int, bytes
 
 
 def _bird_bytes(ref: str) -> bytes:
-    """A painted bird as a JPEG file, from the cache where it is there."""
+    """A painted bird as a JPEG file, from the cache if it is there."""
     path = _bird_folder() / f"{ref.replace(':', '-')}.jpg"
     try:
         return reading.content(path)

@@ -114,7 +114,7 @@ def find(reference: str | Path) -> Path:
 
 
 def load(reference: str | Path) -> StimulusSet:
-    """A stimulus set by id or folder, its manifest checked against the schema alone (whether its
+    """A stimulus set by id or folder, its manifest checked only against the schema (whether its
     pictures are there is checked where it is imported). Raises StimuliError: there is none, or its
     manifest is not readable; every fault is named."""
     folder = find(reference)

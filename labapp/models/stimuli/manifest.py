@@ -4,7 +4,7 @@ A stimulus set is what one method's explanations look like on many photos: the p
 sets of which a participant sees one, and with each its explanation. `labapp stimuli schema` prints
 these models as a JSON Schema.
 
-Three kinds of explanation (paper 003, section 3): `heatmaps`, one a class, on one scale for all
+Three kinds of explanation (paper 003, section 3): `heatmaps`, one per class, on one scale for all
 classes of a photo (GradCAM, BagNet); `prototypes`, rows that compare a region of the photo with a
 part of a training photo (ProtoPNet); `path`, such rows as the steps of a decision tree (ProtoTree).
 And one that shows parts of the photo itself (paper 004, section 3.4): `scores`, a number for every
@@ -61,7 +61,7 @@ Id = Annotated[str, Field(pattern=ID, max_length=100)]
 Picture = Annotated[str, Field(pattern=PICTURE, max_length=300)]
 """A picture: the name of a PNG or JPEG file in the folder; `set:ID/FILE`, a file of the set whose
 folder ID lies beside this one, so that sets of several models need their pictures once; or
-`bird:SEED:PART:SPECIES:NUMBER`, a bird that is painted where it is needed
+`bird:SEED:PART:SPECIES:NUMBER`, a bird that is painted if it is needed
 (labapp.models.datasets.birds; SPECIES from 0)."""
 ScoreFile = Annotated[str, Field(pattern=SCORES, max_length=300)]
 """Scores of pixels: the name of a .npy file with real numbers, shape (rows, columns); each stands
@@ -75,7 +75,7 @@ Every = Annotated[tuple[T, ...], FailFast()]
 Matrix = Every[Every[Share]]
 """Of pairs of concepts, a row for the concept whose code it is."""
 Logits = Every[float]
-"""What a model makes of a photo before any softmax, one number a class."""
+"""What a model makes of a photo before any softmax, one number per class."""
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Box = tuple[Share, Share, Share, Share]
 """Left, top, right and bottom, as shares of the picture's width and height."""
@@ -103,7 +103,7 @@ class Class_(Strict):
     ----------
     id : its name in tables.
     name : what a participant may be told it is called.
-    marks : what it can be told by, in a line, where the name alone says nothing.
+    marks : what it can be told by, in a line, if the name alone says nothing.
     concepts : of an `interventions` set, by id the concepts that make the class, on (true) or off
         (false), all of them together; those that are left out may be either.
     translations : of an `interventions` set, name and marks by language; studies in any other take
@@ -117,7 +117,7 @@ class Class_(Strict):
     translations: dict[Language, ClassWords] = Field(default_factory=dict)
 
     def in_language(self, language: str) -> Class_:
-        """The class with its words in a language, where it has them; else as it is."""
+        """The class with its words in a language, if it has them; else as it is."""
         words = _in_language(self.translations, language) or ClassWords(marks=self.marks)
         own = {"name": words.name or self.name, "marks": words.marks}
         return self.model_copy(update={**own, "translations": {}})
@@ -130,8 +130,8 @@ class Method(Strict):
     ----------
     name : what the method is called.
     accuracy : of the explained model on its test photos, in percent.
-    classifier : the model package, where there is one.
-    sha256 : the hash of its weights, where there is one.
+    classifier : the model package, if there is one.
+    sha256 : the hash of its weights, if there is one.
     """
 
     name: str = Field(min_length=1)
@@ -150,7 +150,7 @@ class Classifier(Strict):
     sha256 : the hash of the file.
     size : width and height of the pictures that it takes, in pixels.
     channels : 1 for grey, 3 for red, green and blue.
-    mean : subtracted from levels 0 to 1, one or one a channel.
+    mean : subtracted from levels 0 to 1, one or one per channel.
     std : by which they are divided then.
     pictures : how many it was tried on; `method` has its accuracy on them.
     """
@@ -174,7 +174,7 @@ class Prototype(Strict):
     of : its class (a tree's prototypes have none).
     photo : the training photo.
     box : where it is in `photo`: left, top, right and bottom, 0 to 1.
-    crop : a picture of it, where it is not cut out by the box.
+    crop : a picture of it, if it is not cut out by the box.
     """
 
     id: Id
@@ -191,7 +191,7 @@ class Row(Strict):
     ----------
     prototype : the id of the prototype.
     region : where in the photo: left, top, right and bottom, 0 to 1.
-    crop : a picture of the region, where it is not cut out.
+    crop : a picture of the region, if it is not cut out.
     similarity : as the method has it.
     rank : from 1, the most similar of the rows of its class.
     present : a tree's decision at this step.
@@ -212,8 +212,8 @@ class FinalSteps(Strict):
     Attributes
     ----------
     first : the step two above the leaf.
-    absent : the step that follows where the first is absent.
-    present : the step that follows where the first is present.
+    absent : the step that follows if the first is absent.
+    present : the step that follows if the first is present.
     classes : of absent-absent, absent-present, present-absent, present-present.
     """
 
@@ -237,7 +237,7 @@ class ScoredMethod(Strict):
 
 
 class MaskedOutput(Strict):
-    """What the model makes of a masked photo, where the model itself is not at hand.
+    """What the model makes of a masked photo, if the model itself is not at hand.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ class MaskedOutput(Strict):
     percent : of the pixels that are shown.
     fill : what masked pixels are.
     sign : whether pixels are ranked by their score, or by its size.
-    logits : one an option, before any softmax.
+    logits : one per option, before any softmax.
     """
 
     method: Id
@@ -256,7 +256,7 @@ class MaskedOutput(Strict):
 
 
 def _in_language(translations: Mapping[str, W], language: str) -> W | None:
-    """Words in a language, also where they are for all its regions; None if there are none."""
+    """Words in a language, also if they are for all its regions; None if there are none."""
     return translations.get(language) or translations.get(language.partition("-")[0])
 
 
@@ -303,7 +303,7 @@ class Concept(Strict):
         return {False: "off", True: "on"}[side] if isinstance(side, bool) else side
 
     def in_language(self, language: str) -> Concept:
-        """The concept with its words in a language, where it has them; else as it is."""
+        """The concept with its words in a language, if it has them; else as it is."""
         words = _in_language(self.translations, language)
         own = {} if words is None else words.model_dump()
         return self.model_copy(update={**own, "translations": {}})
@@ -315,7 +315,7 @@ class ConceptModel(Strict):
     Attributes
     ----------
     model : its id.
-    sha256 : the hash of its weights, where they are at hand.
+    sha256 : the hash of its weights, if they are at hand.
     learner : the name of its method.
     task_accuracy : on its test photos, in percent.
     concept_accuracy : mean over concepts, in percent.
@@ -361,19 +361,19 @@ class Photo(Strict):
     truth : its class.
     prediction : the class for which the model takes it.
     options : the classes to choose from, in the order they are shown.
-    heatmaps : one an option, in the same order.
+    heatmaps : one per option, in the same order.
     rows : for `prototypes` the rows of the predicted class, or of all options, most similar first;
         for `path` the steps from the root.
-    final : the last two decisions of a path, where they are left to the participant.
+    final : the last two decisions of a path, if they are left to the participant.
     first_wrong : the first step after which the true class can no longer be reached, from 1; none
         if there is none.
-    logits : one an option, before any softmax.
+    logits : one per option, before any softmax.
     strengths : how much each heatmap shows, as someone who follows the heatmaps would read them
         (GradCAM: its peak; BagNet: its sum).
     facts : what else is known, for tables.
     scores : by method its scores, of a `scores` set, where the options are all classes and logits
         are needed.
-    masked : what the model makes of the masked photo, where the model is not at hand.
+    masked : what the model makes of the masked photo, if the model is not at hand.
     beliefs : of an `interventions` set, how sure the model is of each concept, from 0 (off) to 1
         (on).
     concepts : whether each concept is there in truth.
@@ -435,12 +435,12 @@ class Manifest(Strict):
     chosen_from : which pictures its photos were chosen from, and by which rule.
     licence : under which it may be used.
     kind : of explanation: `heatmaps`, `prototypes`, `path`, `scores` or `interventions`.
-    method : what explains, and the explained model; in a `scores` set the model alone.
+    method : what explains, and the explained model; in a `scores` set only the model.
     classifier : the card of a lab's own classifier, which came in by `labapp stimuli explain`.
     classes_are : what the texts call the classes.
     invented : whether the classes' names are made up, so that nobody knows them before.
     scale : what grey heatmaps mean: 0 to 1 (`positive`), or -1 to 1 with the middle grey for 0
-        (`signed`); `ready` where they are coloured already.
+        (`signed`); `ready` if they are coloured already.
     classes : the classes that the model tells apart.
     prototypes : the parts of training photos that its rows name.
     photos : the photos of all sets.

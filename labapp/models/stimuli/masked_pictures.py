@@ -155,7 +155,7 @@ def first(ranked: Int64, percent: float, shape: tuple[int, ...]) -> Bool:
 
 def level(fill: Fill, mean: Sequence[float] | None) -> UInt8:
     """The value of masked pixels: uint8, shape (1,) or (3,). `mean`: of the set's pictures, from 0
-    to 1; needed for `mean` alone (ValueError)."""
+    to 1; needed only for `mean` (ValueError)."""
     if fill == "mean":
         if mean is None:
             raise ValueError("the stimulus set does not state its mean level")
@@ -186,7 +186,7 @@ def apply_mask(picture: UInt8, mask: Bool, fill: UInt8) -> UInt8:
 
 EDGE_ALPHA = 0.25
 GRAIN = 2.5
-"""Medians of a picture's gradient that grain alone seldom exceeds: one pixel in 76 where it is
+"""Medians of a picture's gradient that grain alone seldom exceeds: one pixel in 76 if it is
 evenly spread both ways (a Rayleigh distribution)."""
 
 
@@ -300,7 +300,7 @@ def find_recorded_outputs(
 
 
 def picture(stimulus_set: StimulusSet, ref: MaskedRef) -> UInt8:
-    """A masked picture: uint8, shape (height, width) where the photo is grey, else (height, width,
+    """A masked picture: uint8, shape (height, width) if the photo is grey, else (height, width,
     3). Raises StimuliError: the set has no such photo or method, a file is missing or damaged, or
     the picture has no whole blocks for the scores."""
     if ref.stimuli != stimulus_set.id:

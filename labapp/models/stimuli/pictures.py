@@ -114,7 +114,7 @@ def content_of(folder: Path, ref: str, what: str = PICTURE) -> bytes:
 
 def identity_of(folder: Path, ref: str) -> str:
     """A text that is the same for the same picture under another name, or in another set. Raises
-    StimuliError where it is missing."""
+    StimuliError if it is missing."""
     return ref if is_bird(ref) else hashlib.sha256(content_of(folder, ref)).hexdigest()
 
 
@@ -154,7 +154,7 @@ def decode_picture(content: bytes, ref: str) -> UInt8:
 
 
 def native(content: bytes, ref: str) -> UInt8:
-    """The pixels of a PNG or JPEG file: uint8, (height, width) where it is grey, else (…, 3)."""
+    """The pixels of a PNG or JPEG file: uint8, (height, width) if it is grey, else (…, 3)."""
     image = open_image(content, ref)
     grey = image.mode in ("1", "L") and not _transparent(image)
     return np.array(image.convert("L"), np.uint8) if grey else decode_picture(content, ref)

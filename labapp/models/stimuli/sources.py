@@ -388,7 +388,7 @@ class ReadableSet:
 
     Attributes
     ----------
-    manifest : with the readable ones alone.
+    manifest : with only the readable ones.
     photos, prototypes : their places in the lists of the source.
     prototype_ids : ids of all prototypes, readable or not.
     whole : whether nothing was left out.

@@ -239,7 +239,7 @@ def _columns(block: PanelBlock) -> list[str]:
 
 
 def is_error_repeated(block: PanelBlock) -> bool:
-    """Whether the error as a mean over the pixels is known, and left out as the sum's multiple."""
+    """Whether the mean error over the pixels is left out, as it is a multiple of the sum."""
     known = block.group.values.get(MEAN_ERROR)
     if known is None or MEAN_ERROR in _columns(block):
         return False
@@ -279,7 +279,7 @@ _STAGE = ["participant", "model", "session", "stage"]
 
 
 def change(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure | None:
-    """A panel a metric, in it the mean change with its standard error by model; None if stages
+    """One panel per metric, in it the mean change with its standard error by model; None if stages
     are too short. blocks: of one study and task."""
     shown = []
     for block in blocks:
@@ -451,7 +451,7 @@ def shares(trials: pd.DataFrame, model: str) -> list[Share]:
 
 
 def dimensions(groups: Sequence[StudyGroup], name: str, label: str) -> ReportFigure | None:
-    """A row of panels a group, a panel a model, in it a dot a dial; None if no question was
+    """A row of panels a group, one panel per model, in it a dot a dial; None if no question was
     answered."""
     shown = []
     for group in groups:
@@ -635,8 +635,8 @@ BESIDE = 0.13
 
 
 def ratings(blocks: Sequence[PanelBlock], name: str, label: str) -> ReportFigure:
-    """A panel a rating, in it a bar a model with the standard deviation. blocks: of one study and
-    task."""
+    """One panel per rating, in it one bar per model with the standard deviation. blocks: of one
+    study and task."""
     layout = layout_of(blocks, most=4)
     figure, panels = lay_out_blocks(blocks, [1.4] * len(blocks), layout)
     ends = _ends(blocks)
@@ -778,7 +778,7 @@ def blocks_of(results: Sequence[GroupResults], metrics: Sequence[Metric]) -> lis
 
 def _by_dataset(block: PanelBlock) -> list[PanelBlock]:
     """The block, and behind it one a data set with the metrics whose size depends on the data set;
-    the block alone where all models are of one."""
+    the block alone if all models are of one."""
     sets: dict[str, list[str]] = {}
     for model in block.group.models:
         sets.setdefault(dataset_of(model), []).append(model)
@@ -824,7 +824,7 @@ def _join_groups(name: str, groups: Sequence[StudyGroup]) -> StudyGroup:
 
 
 def _pool_metric(some: Sequence[Compared]) -> Compared:
-    """The same metric of several groups. It repeats another only where it does so in all."""
+    """The same metric of several groups. It repeats another only if it does so in all."""
     return replace(
         some[0],
         rows=tuple(row for own in some for row in own.rows),
@@ -835,7 +835,7 @@ def _pool_metric(some: Sequence[Compared]) -> Compared:
 def layout_of(
     blocks: Sequence[PanelBlock], *, most: int = 3, beside: float = BESIDE_IN, least: float = 0.3
 ) -> PanelLayout:
-    """As many panels beside each other as have room: all metrics where several blocks of few models
+    """As many panels beside each other as have room: all metrics if several blocks of few models
     stand below each other and no name must be turned, else so many at most. beside: inches left of
     an axis; least: inches that a model needs."""
     metrics = max(len(block.compared) for block in blocks)
@@ -877,7 +877,7 @@ def lay_out_blocks(
 
 
 def subfigures(titles: Sequence[str], heights: Sequence[float]) -> tuple[Figure, list[SubFigure]]:
-    """A figure in parts below each other, named where there are several."""
+    """A figure in parts below each other, named if there are several."""
     figure = Figure(figsize=(figure_width(), sum(heights) + NAME_IN), layout="constrained")
     parts = figure.subfigures(len(titles), 1, squeeze=False, height_ratios=heights)[:, 0]
     if len(titles) > 1:
@@ -910,7 +910,7 @@ def add_group_heading(figure: Figure, label: str, groups: Sequence[StudyGroup]) 
 
 
 def edges_of(models: Sequence[str]) -> list[int]:
-    """Places at which models of another size begin: the number at the end of their ids, where every
+    """Places at which models of another size begin: the number at the end of their ids, if every
     model has one and some share theirs (ae5, ss5 | ae10, ss10)."""
     sizes = [re.search(r"\d+$", model) for model in models]
     numbers = [size.group() for size in sizes if size is not None]

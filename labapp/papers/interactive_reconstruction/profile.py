@@ -143,7 +143,7 @@ class InteractiveReconstruction(Profile[GroupFindings]):
             yield from drawn.values()
 
     def methods(self, study: ReportedStudy, findings: GroupFindings) -> Iterator[str]:
-        """How models were compared, where a test was made."""
+        """How models were compared, if a test was made."""
         own = findings.of_study(study.name)
         tested = [each for each in own if any(metric.tests for metric in each.compared)]
         if not tested:
@@ -157,7 +157,7 @@ class InteractiveReconstruction(Profile[GroupFindings]):
         )
 
     def defined(self, counted: Tables, findings: GroupFindings) -> Mapping[str, str]:
-        """Its tests where a study follows the paper; what no other study has."""
+        """Its tests if a study follows the paper; what no other study has."""
         there = {
             "First and last questions": bool((counted.stages["change_questions"] > 0).any()),
             "Difficulty (after the quiz)": any(

@@ -19,12 +19,12 @@ apart, as there; in any other, models that participants met in one task are one 
 data set they are of.
 
 Where participants meet several models each, models that no participant meets together are groups
-apart (5 and 10 dimensions in the think-aloud study); where each meets one, all are one group. There
+apart (5 and 10 dimensions in the think-aloud study); if each meets one, all are one group. There
 somebody who took part twice, with another model, counts with the first (5.2.2: each person once).
 
 Also one metric over the models of a group: summaries, tests and effects (paper 000, section 6). As
-in the paper, the tests are repeated-measures ANOVA and paired t tests where participants met
-several models, one-way ANOVA and independent t tests with pooled variance where each saw one. All
+in the paper, the tests are repeated-measures ANOVA and paired t tests if participants met
+several models, one-way ANOVA and independent t tests with pooled variance if each saw one. All
 else is ours.
 """
 
@@ -70,17 +70,16 @@ STARS = ((0.0001, "****"), (0.001, "***"), (0.01, "**"), (0.05, "*"))
 class StudyGroup:
     """Stages that are compared with each other: of one study and one task.
 
-    models: ids in the order of the figures, of the least understood in the paper to the best where
+    models: ids in the order of the figures, of the least understood in the paper to the best if
     it names them (AE, VAE, IG, TC, SS, GT), else by id. within: participants saw several models, so
     that tests are paired; else each participant met one. first_only: so many met another one too,
     and count with their first.
-    values: one row a participant and model; columns participant, session, model, stage, one column
-    a metric in the metric's unit (NaN if missing).
-    trials: the questions of these stages that count, as in the table of trials. simulated: so many
-    of the participants are programs. follows: the study declares the paper's analysis, so that its
-    tests are made; else values are told and drawn alone. repeats: the study of the paper that is
-    repeated, by the paper's name; empty for none. missing: what the study declares of what is
-    missing.
+    values: one row per participant and model; columns participant, session, model, stage, one
+    column per metric in the metric's unit (NaN if missing). trials: the questions of these stages
+    that count, as in the table of trials. simulated: so many of the participants are programs.
+    follows: the study declares the paper's analysis, so that its tests are made; else values are
+    told and drawn alone. repeats: the study of the paper that is repeated, by the paper's name;
+    empty for none. missing: what the study declares of what is missing.
     """
 
     study: str
@@ -194,7 +193,7 @@ MEAN, MEDIAN, F, T, P = "mean", "median", "F", "t", "p"
 TABLES = ("Table A.3", "Table 2")
 """Where a value is looked up first; then in the text."""
 SHIFTS = {"0-1": 2, "1000 sum of squares x s": 3}
-"""Decimal places from printed units to those of the report's metrics, where they differ."""
+"""Decimal places from printed units to those of the report's metrics, if they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +395,7 @@ def _each_source(rows: Sequence[Printed]) -> Iterator[Printed]:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """mse: sum of squared errors an instance of held-out data, of sampled encodings where there is
+    """mse: sum of squared errors an instance of held-out data, of sampled encodings if there is
     a posterior; dci, mig: disentanglement, DCI as the paper's code computes it. None if a card
     has none."""
 
@@ -495,7 +494,7 @@ def in_order(models: Iterable[str]) -> tuple[str, ...]:
 
 
 def groups_of(counted: Tables) -> list[StudyGroup]:
-    """The groups by study and task, and by data set where the study declares the paper's analysis;
+    """The groups by study and task, and by data set if the study declares the paper's analysis;
     counted: the tables of the sessions that count."""
     stages = counted.stages[counted.stages["task"].isin(TASKS)]
     if stages.empty:
@@ -581,7 +580,7 @@ def _without(trials: pd.DataFrame, left_out: frozenset[tuple[str, str]]) -> pd.D
 
 
 def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """The stages with a column a score that a questionnaire gave them; NaN if none did."""
+    """The stages with one column per score that a questionnaire gave them; NaN if none did."""
     named = [metric.column for metric in SCORE_METRICS]
     asked = scores[scores["about"].notna()][[*_WHO, "about", "instrument", "score", "value"]]
     asked = asked.rename(columns={"about": "stage"})
@@ -595,9 +594,9 @@ def _with_scores(stages: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _values(stages: pd.DataFrame, metrics: Iterable[Metric]) -> pd.DataFrame:
-    """One row a participant and model, in the metrics' units; metrics without a value are left out.
-    A participant who had a model in several stages has the mean of them, and their names with ;
-    between them."""
+    """One row per participant and model, in the metrics' units; metrics without a value are left
+    out. A participant who had a model in several stages has the mean of them, and their names with
+    ; between them."""
     columns = {
         metric.column: stages[metric.column].astype("float64") * metric.factor
         for metric in metrics
@@ -620,7 +619,7 @@ GREENHOUSE_GEISSER = "repeated-measures ANOVA, Greenhouse-Geisser"
 
 
 def comparisons(group: StudyGroup) -> tuple[Compared, ...]:
-    """Every metric with a value, in the order of the report, with the paper's tests where the study
+    """Every metric with a value, in the order of the report, with the paper's tests if the study
     declares its analysis; nothing is corrected here."""
     known = [metric for metric in metrics_of(group.task) if metric.column in group.values]
     return tuple(

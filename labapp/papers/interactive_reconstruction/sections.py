@@ -112,7 +112,7 @@ def about_models(models: Iterable[str]) -> Iterator[Html]:
 
 
 def overview(results: Sequence[GroupResults]) -> Iterator[Html]:
-    """Table 2: a row a model of the reconstruction task; found: of one study."""
+    """Table 2: one row per model of the reconstruction task; found: of one study."""
     groups = [result for result in results if result.group.task == RECONSTRUCTION]
     if not groups:
         return
@@ -305,7 +305,7 @@ def _p(p: float | None, corrected: float | None) -> str:
 
 
 def _pairs(result: GroupResults, names: dict[str, str]) -> Html:
-    """Differences between models; pairs are columns where there are few."""
+    """Differences between models; pairs are columns if there are few."""
     pairs = (pair for comparison in result.compared for pair in comparison.pairs)
     keys = list(dict.fromkeys((pair.model, pair.compared_with) for pair in pairs))
     titles = [f"{names[key]} − {names[other]}" for key, other in keys]

@@ -264,8 +264,8 @@ class WavWriter:
             self._waiting.append(frames)
 
     def flush(self) -> None:
-        """Write what waits, in order; what was written stays so if the rest is refused. Raises
-        OSError: the disk refuses (full, gone); nothing is lost, call again later."""
+        """Write waiting data in order; data already written stay written if the rest is refused.
+        Raises OSError: the disk refuses (full, gone); nothing is lost, call again later."""
         while self._waiting:
             head = self._waiting[0]
             if isinstance(head, int):

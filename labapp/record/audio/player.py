@@ -182,7 +182,7 @@ class SampleQueue:
             self._breaks = False
 
     def flush(self) -> None:
-        """Drop what is queued, but for a few samples in which it dies away."""
+        """Drop what is queued, except a few samples in which the sound fades out."""
         with self._lock:
             if not self._parts:
                 return
@@ -195,7 +195,7 @@ class SampleQueue:
             self._breaks = True
 
     def take(self, frames: int) -> tuple[array[int], list[tuple[int, int, int]]]:
-        """So many samples, silence where there are too few, and where in them which are: place,
+        """So many samples, silence if there are too few, and where in them which are: place,
         number of the first, count. Without any: the number after the last one taken."""
         out = array("h", bytes(_WIDTH * frames))
         pieces: list[tuple[int, int, int]] = []
@@ -406,8 +406,8 @@ class Player:
             return self._playing
 
     def heard_ns(self) -> int:
-        """What is heard now; after a seek its aim until that is heard. While it plays it goes
-        forward alone, but for the jump of a loop."""
+        """The position that is heard now; after a seek, the target position until the sound from
+        there is heard. While it plays, it only moves forward, except for the jump of a loop."""
         with self._lock:
             now_ns = time.perf_counter_ns()
             self._watch(now_ns)
@@ -428,7 +428,7 @@ class Player:
         self._open()
 
     def try_again(self) -> None:
-        """Look for the loudspeaker again, where none is open."""
+        """Look for the loudspeaker again, if none is open."""
         self._open()
 
     def pause(self) -> None:

@@ -110,7 +110,7 @@ def pyramid_of(samples: WavSamples) -> Pyramid:
 
 
 def forget(samples: WavSamples) -> None:
-    """Take what is in the cache of a sound file away, where there is anything."""
+    """Take what is in the cache of a sound file away, if there is anything."""
     index = _index(samples)
     digest = _read_cached_digest(index)
     if not digest:

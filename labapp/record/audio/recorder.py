@@ -80,7 +80,7 @@ class Recorder:
     from_perf_ns : session time of a `time.perf_counter_ns` reading (`Clock.from_perf_ns`).
     min_free_bytes : free disk space below which the alarm sound_disk_low is raised.
     silent_after_s : time without a voice after which the state is silent.
-    watcher : says when the source behind the device changes; by default `pactl` is asked where the
+    watcher : says when the source behind the device changes; by default `pactl` is asked if the
         device is a door to PulseAudio or PipeWire.
     open_input : how a stream is opened, at first and again after a loss.
     """
@@ -294,7 +294,7 @@ class Recorder:
         self._next_try = time.monotonic() + RETRY_S
 
     def _fits(self, stream: ProcessInput) -> bool:
-        """Whether the stream can be recorded: into the file there is, or where its rate is another
+        """Whether the stream can be recorded: into the file there is, or if its rate is another
         into a new one. False if that cannot be made; it is tried again."""
         before = self._track
         if stream.rate == before.rate:

@@ -1,4 +1,4 @@
-"""Where somebody speaks in a recording, by its loudness alone.
+"""Where somebody speaks in a recording, based only on loudness.
 
 The energy of every 10 ms is compared with the recording's own floor, the 15th percentile of all of
 them. A frame is loud that lies above it by 6 dB or by a quarter of the range up to the loudest
@@ -73,7 +73,7 @@ def stretches(
 def utterances(
     samples: Samples, rate: int, *, pause_s: float = PAUSE_S, min_rise_db: float = MIN_RISE_DB
 ) -> list[Stretch]:
-    """Stretches of speech, joined where the pause between them is shorter than `pause_s`.
+    """Stretches of speech, joined if the pause between them is shorter than `pause_s`.
 
     See `stretches` for what they are; an utterance holds its short pauses, also such in which sound
     was lost.
@@ -141,7 +141,7 @@ def _fill_holes(flags: NDArray[np.bool_], shorter: int) -> NDArray[np.bool_]:
 
 
 def _without_short(flags: NDArray[np.bool_], shorter: int) -> NDArray[np.bool_]:
-    """Set flags taken away where there are fewer of them in a row than so many frames."""
+    """Set flags taken away if there are fewer of them in a row than so many frames."""
     left = flags.copy()
     for first, last in _runs(flags):
         if last - first < shorter:

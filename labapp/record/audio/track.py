@@ -368,7 +368,8 @@ class PacketTimeline:
         return [self._place(packet, overflow=packet.overflow)]
 
     def flush(self) -> list[PlacedPacket]:
-        """Release what is held, deciding on what is known; call at the end of the stream."""
+        """Release what is held back, based on what is known so far; call this at the end of the
+        stream."""
         return self._release() if self._held else []
 
     def expected_ns(self) -> int | None:

@@ -162,7 +162,7 @@ class StandStill(Command):
 @dataclass(frozen=True, slots=True)
 class EndSession(Command):
     """End before the plan is done. withdrawal: empty, or what a participant who withdraws wants
-    done with the data: keep or delete. debrief: the debriefing is shown, where the study has one
+    done with the data: keep or delete. debrief: the debriefing is shown, if the study has one
     and lets it be seen."""
 
     from_afar: ClassVar[bool] = True

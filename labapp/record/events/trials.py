@@ -134,7 +134,7 @@ def no_dial(part: Mapping[str, Any], dimension: int) -> str:
 
 
 def no_dial_state(part: Mapping[str, Any], z: Sequence[float]) -> str:
-    """Why a part has no such dial state; empty if it can. z: one number a dial."""
+    """Why a part has no such dial state; empty if it can. z: one number per dial."""
     count = len(part.get("dimensions", ()))
     return "" if len(z) == count else f"it has a state with {len(z)} sliders, not {count}"
 

@@ -78,7 +78,7 @@ def anchor_of(study: Path) -> Path:
 
 
 def study_of(path: Path) -> Path | None:
-    """The study's folder that a file of annotations or a log lies in; None for any other file."""
+    """The study's folder of a file of annotations or a log; None for any other file."""
     path = path.absolute()
     for folder in path.parents:
         if folder.name == ANNOTATIONS:

@@ -14,12 +14,12 @@ what a crash left of one.
 Who withdrew from a study: `withdrawn.jsonl`, beside its session folders.
 
 A finished journal is not written to, and a deleted one is no more, so that a withdrawal is kept
-here: a line a session, which keeps the participant's label taken. Who withdrew has withdrawn with
-all sessions, whichever of them the lines name (`of_person`). A folder whose name begins with
+here: one line per session, which keeps the participant's label taken. Who withdrew has withdrawn
+with all sessions, whichever of them the lines name (`of_person`). A folder whose name begins with
 `.withdrawn-` is one whose deletion was interrupted; it counts as withdrawn too.
 
-A damaged line forgets nobody: where it still names a session, that session counts as withdrawn,
-its data not to be used; where it names none, it is not known who withdrew, and `withdrawals` says
+A damaged line forgets nobody: if it still names a session, that session counts as withdrawn,
+its data not to be used; if it names none, it is not known who withdrew, and `withdrawals` says
 so instead of giving an answer. A line that a crash cut off counts for nothing once it stands
 whole in a later one.
 """
@@ -136,7 +136,7 @@ def decisions(study: Path) -> dict[str, Decision]:
 
 def moves(study: Path) -> dict[str, Move]:
     """The last move of each session that lies with a study or its pilots, by the names of their
-    folders. A line counts where the session has arrived: one that did not is still where it was."""
+    folders. A line counts if the session has arrived: one that did not is still where it was."""
     read = ((entry["session"], Move.of(entry)) for entry in _entries(study))
     return {name: move for name, move in read if move is not None}
 
@@ -341,7 +341,7 @@ def withdrawals(study: Path) -> dict[str, Withdrawal]:
 
 def list_withdrawals(study: Path) -> dict[str, Withdrawal]:
     """As `withdrawals`, of the log alone, for a list that shows damaged lines elsewhere. Raises
-    RecordError where it cannot be read at all."""
+    RecordError if it cannot be read at all."""
     return _read_withdrawals(study, listed=True)
 
 

@@ -63,7 +63,7 @@ BUNDLE_VERSION = 1
 FLAC_BUNDLE_VERSION = 2
 """Of a bundle with sound as FLAC, which earlier versions of labapp would not find."""
 DATES_MOVED = "moved"
-"""What a bundled session says of its dates where they are not the true ones."""
+"""What a bundled session says of its dates if they are not the true ones."""
 
 SCHEMA_VERSION = 1
 
@@ -107,8 +107,8 @@ CREATE TABLE events (
 
 
 def study_files_of(names: Iterable[str]) -> list[str]:
-    """Of the names in a session's study folder, those that may be the study file itself: its texts
-    and instruments lie in folders of their own."""
+    """Names in a session's study folder that may be the study file itself, since texts and
+    instruments are in folders of their own."""
     return sorted(name for name in names if re.fullmatch(r"[^/]+\.ya?ml", name))
 
 

@@ -100,7 +100,7 @@ class Merged:
         return replace(merged, answers=answers)
 
     def deidentified(self) -> Merged:
-        """As a de-identified copy has it: shared columns alone, and nothing of file and people."""
+        """As a de-identified copy has it: only shared columns, nothing about file or people."""
         kept = tuple(column for column in self.columns if column.shared)
         answers = {column.name: self.answers[column.name] for column in kept}
         return replace(

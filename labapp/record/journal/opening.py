@@ -99,7 +99,7 @@ def session_places(path: Path) -> list[SessionPlace]:
 
 
 def brief_record(path: Path) -> Record:
-    """A session folder with the rows of its outline alone: whose it is, and how it ended."""
+    """A session folder with only the rows of its outline: whose it is, and how it ended."""
     return _open_folder(path, brief_kinds())
 
 
@@ -139,7 +139,7 @@ def _looks_like_session(path: Path) -> bool:
 
 def places(path: Path) -> list[Path]:
     """The sessions and bundles at a path: itself, or those in a folder of sessions (a study under
-    the data root, the data root itself), or of bundles; itself where there is nothing else to try.
+    the data root, the data root itself), or of bundles; itself if there is nothing else to try.
     """
     if not files.is_folder(path) or is_session(path) or bundle_tree(path) is not None:
         return [path]

@@ -147,7 +147,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 def _refuse_foreign(connection: sqlite3.Connection) -> None:
     """A view or a reckoned column in place of a table could give rows without end.
 
-    Raises sqlite3.DatabaseError where the columns are not those of `layout.SCHEMA`.
+    Raises sqlite3.DatabaseError if the columns are not those of `layout.SCHEMA`.
     """
     for table, columns in _TABLES.items():
         kinds = connection.execute(
@@ -391,7 +391,7 @@ def readable(source: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that is not as it was written. place: a file, and the event where there is one."""
+    """Something that is not as it was written. place: a file, and the event if there is one."""
 
     place: str
     what: str

@@ -76,7 +76,7 @@ class Record:
 
     @property
     def withdrawn(self) -> str:
-        """Keep or delete where the participant withdrew, in the session or later; else empty."""
+        """Keep or delete if the participant withdrew, in the session or later; else empty."""
         withdrawal = self.course.withdrawal
         if self.kind == "session":
             return withdrawal_of(Path(self.source), withdrawal)
@@ -147,7 +147,7 @@ class Record:
 
     @property
     def other_labels(self) -> str:
-        """Empty, or whose session the journal says it is, where the folder's name says another."""
+        """Empty, or whose session the journal says it is, if the folder's name says another."""
         if (self.name.participant, self.name.session) == (self.participant, self.session):
             return ""
         return f"belongs to participant {self.participant}, session {self.session}"
@@ -315,9 +315,9 @@ class AudioFile:
 @dataclass(frozen=True, slots=True)
 class Outline:
     """Folded from the journal; last_ns and working_ns at its last event. withdrawal: keep or delete
-    where the participant withdrew in the session, and what is to become of the data. agreed:
+    if the participant withdrew in the session, and what is to become of the data. agreed:
     whether the participant agreed to each use of the data that was asked one by one. blind: whether
-    the console hid the representations from the beginning, null where the journal does not say;
+    the console hid the representations from the beginning, null if the journal does not say;
     unblinded_ns: session time from which it named them to one who was blind; not_counted: the rules
     of the study for which the session does not count."""
 
@@ -353,7 +353,7 @@ class Outline:
 def outline(rows: Iterable[Row], last_ns: int = 0) -> Outline:
     """Fold the journal; other kinds than an outline's may be left out.
 
-    last_ns: session time of the last event, where `rows` does not hold it. Raises RecordError for
+    last_ns: session time of the last event, if `rows` does not hold it. Raises RecordError for
     rows that cannot be read.
     """
     wanted = {*brief_kinds(), "audio.block"}

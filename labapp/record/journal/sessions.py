@@ -4,7 +4,7 @@ The list of sessions, cached: a session whose files did not change is not read a
 
 A session is read again where size or time of its journal's files changed. For one that is not over,
 the lock is checked as well. The logs beside a study's sessions (exports, withdrawals,
-comments, decisions) are read once a study, again where they changed.
+comments, decisions) are read once a study, again if they changed.
 
 What was read of sessions is kept in a file of the user's cache, which the home and the command line
 share. It is the user's alone to read, and names no participant: a session is known there by a hash
@@ -70,8 +70,8 @@ class SessionSummary:
     does not say; unblinded_s: session time in s from which it named them all the same;
     not_counted: the rules of the study for which a session that came to its end does not count;
     lost_s: seconds of sound filled with silence; sound: whether there is any; exported: paths of
-    the bundles made of it, as logged; withdrawn: keep or delete where the participant withdrew, and
-    what is to become of the data; decision: excluded or included where that was decided by hand,
+    the bundles made of it, as logged; withdrawn: keep or delete if the participant withdrew, and
+    what is to become of the data; decision: excluded or included if that was decided by hand,
     and decision_reason why; pilot: whether it is a trial run, kept apart from the study; moved: why
     it was moved from the pilots into the study, or back, empty if it never was; phase: of the
     study, empty if it has none; tags: words that people gave it; simulated: whether a program
@@ -123,7 +123,7 @@ def list_sessions(data_root: Path) -> list[SessionSummary]:
 
 def list_problems(data_root: Path) -> list[str]:
     """What is wrong with the lists beside the sessions, of withdrawals, exports, remarks and
-    decisions, a line each: a list that is damaged stops no other."""
+    decisions, one line per problem; a damaged list does not affect the others."""
     result = []
     for study in _children(data_root):
         result += [
@@ -185,7 +185,7 @@ def apply_decision(
 
 
 def summarise_recorded(folder: Path) -> SessionSummary:
-    """As `summary`, by the session's own folder alone: without what the logs beside it say of
+    """As `summary`, from the session's own folder only: without what the logs beside it say of
     exports and withdrawals."""
     name = _name(folder)
     known = _read_folder_name(folder, name)
@@ -324,7 +324,7 @@ def there(path: object) -> bool:
 
 def _exports(study: Path) -> list[tuple[int, dict[str, Any] | None]]:
     """The lines of the log of exports that are not empty, by number; None for a damaged one. Raises
-    OSError where it cannot be read."""
+    OSError if it cannot be read."""
     path = study / EXPORTS
     text = files.content(path).decode("utf-8", "replace") if files.exists(path) else ""
     lines = enumerate(text.split("\n"), start=1)

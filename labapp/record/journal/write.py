@@ -165,7 +165,7 @@ class Journal:
             return self._seq
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
-        """Call it no more; harmless where it is not subscribed."""
+        """Call it no more; harmless if it is not subscribed."""
         with self._lock, suppress(ValueError):
             self._subscribers.remove(subscriber)
 
@@ -446,7 +446,7 @@ def storage_error(path: Path, error: Exception) -> JournalError:
 
 
 def _reason(path: Path, error: Exception) -> str:
-    """Why a write was refused. SQLite calls a disk full only where it meets that while writing a
+    """Why a write was refused. SQLite calls a disk full only if it meets that while writing a
     page; elsewhere (its shared memory) it says "disk I/O error"."""
     full = "full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC
     with suppress(OSError):

@@ -6,7 +6,7 @@ the manifests beside its study those it was planned with.
 
 De-identified copies: what is withheld and what is kept, and how dates are moved.
 
-Rule: of every payload, numbers, true/false and null are kept; text is kept only where its
+Rule: of every payload, numbers, true/false and null are kept; text is kept only if its
 field is declared as the program's or the study's own words (`labapp.record.events.registry.Word`).
 Anything else, also in kinds that do not exist yet, becomes `WITHHELD`.
 
@@ -175,7 +175,7 @@ def add_tables(bundle: BundleTarget, record: Record, version: str, *, audio: boo
     """The files that are made of a session's journal: its BIDS tables with the pictures that they
     name, and where its sound lies in time; `audio`: whether the bundle has its sound.
 
-    version: of labapp, where the session does not say one.
+    version: of labapp, if the session does not say one.
     """
     events = list(record.payloads())
     stem = f"{record.name.bids}/beh/{record.name.bids.replace('/', '_')}_task"
@@ -374,7 +374,7 @@ OTHER = "the model installed at export is a different version"
 def add_model_cards(bundle: BundleFolder, record: Record) -> dict[str, str]:
     """Add the cards of the plan's models; what is said of each, by its id.
 
-    A session knows the hashes of its decoders' cards; where it has none, equal dials must do. Of
+    A session knows the hashes of its decoders' cards; if it has none, equal dials must do. Of
     explained classifiers it knows the hash of the weights.
     """
     hashes = read_card_hashes(record)
@@ -794,7 +794,7 @@ KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries", "plugin
 
 
 def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int = 0) -> list[Row]:
-    """The rows of a de-identified journal, marked where they were reduced, chained anew.
+    """The rows of a de-identified journal, marked if they were reduced, chained anew.
 
     instruments: the session's, by id; days: by which its dates are moved back. Raises BundleError
     for a date that is none.

@@ -135,7 +135,7 @@ class Metadata:
     creators : in the order in which they are to be cited; at least one.
     title, description : empty for what follows from the study.
     keywords : for search engines.
-    doi : of the dataset, where it is known already; without an address before it.
+    doi : of the dataset, if it is known already; without an address before it.
     """
 
     license: str

@@ -4,7 +4,7 @@ README.
 An export writes these files; `rebuild_check` makes them anew and compares them. Raise
 `TABLE_FORMAT` with every change of their contents: files of different formats are not compared.
 
-Questionnaires are BIDS phenotype files. BIDS allows one row a participant there, so an instrument
+Questionnaires are BIDS phenotype files. BIDS allows one row per participant there, so an instrument
 that was asked after several stages, or in several sessions, has a column for each:
 `ses_1_stage_2_seq`, and beside it what it was asked about: `ses_1_stage_2_model`. A second time
 about the same stage stands under its own part's name.
@@ -147,7 +147,7 @@ class DerivedFiles:
         return str(self.lines[0]["study"])
 
     def finish(self) -> None:
-        """The files of all sessions together, but for the README."""
+        """The files of all sessions together, except the README."""
         declared = [str(line["declared"]) for line in self.lines]
         self._add_table("participants", participants(self.lines))
         for participant, own in by_participant(self.lines).items():

@@ -90,7 +90,7 @@ class Exporter(ABC):
     """A format. A package brings one by an entry point of the group `labapp.exporters` that names
     an instance; `labapp export --format NAME` writes it.
 
-    What surrounds it is the same for all: sessions are checked and, where that is asked, reduced
+    What surrounds it is the same for all: sessions are checked and, if that is asked, reduced
     before it sees them; the folder is written beside its place and put there whole, or not at all.
     """
 
@@ -160,12 +160,12 @@ def export(
     """Write a bundle of sessions (their folders, or a folder of these; or bundles to be reduced
     further) and return its path.
 
-    out: the bundle's folder; with `zip` its archive, `.zip` added where it is missing.
+    out: the bundle's folder; with `zip` its archive, `.zip` added if it is missing.
     deidentify: withhold what identifies people and move all dates (see bundle.redaction). audio:
-    with sound; where that is not said, with sound unless the bundle is de-identified, for a voice
+    with sound; if that is not said, with sound unless the bundle is de-identified, for a voice
     identifies. withdrawn: sessions too whose participants withdrew and let the data be kept, which
     are left out otherwise.
-    private: the lab's private folder, the usual one where it is None; a de-identified copy keeps
+    private: the lab's private folder, the usual one if it is None; a de-identified copy keeps
     there by how many days it moved the dates of each participant. format: see `exporter`, or one
     itself. sound: the format of the sound files.
 
@@ -264,7 +264,7 @@ def _prepare_sessions(
 def _write(
     how: Exporter, sessions: Iterable[ExportedSession], folder: BundleFolder, *, audio: bool
 ) -> None:
-    """Let an exporter write; where one of an installed package fails, the error names it."""
+    """Let an exporter write; if one of an installed package fails, the error names it."""
     try:
         how.write(sessions, folder, audio=audio)
     except (LabappError, OSError):

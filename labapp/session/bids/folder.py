@@ -33,8 +33,8 @@ from labapp.study.plugins.bids import Column
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of a zipped bundle: equal trees make equal archives."""
 ZIP_MODE = 0o600
-"""What may be done with its files where they are unpacked: people's data are their owner's alone,
-whatever the umask there is."""
+"""What may be done with its files where they are unpacked: people's data belong only to their
+owner, whatever the umask there is."""
 
 
 class BundleFolder:
@@ -133,7 +133,7 @@ def _make_durable(made: Path) -> None:
 
 
 def refuse_existing(out: Path) -> None:
-    """Raises ExportExists when there is anything at `out`, UsageError where it lies in a session's
+    """Raises ExportExists when there is anything at `out`, UsageError if it lies in a session's
     folder."""
     refuse_inside(out)
     if out.exists() or out.is_symlink():
@@ -252,7 +252,7 @@ def bids_name(name: str) -> str:
 
     A sidecar describes each column under its name, and programs take what stands there under the
     name of an entity, or of several of it, for the entity's value: PyBIDS refuses a dataset
-    where it is not what the file's name says.
+    if it is not what the file's name says.
     """
     return f"labapp_{name}" if {name, name.removesuffix("s")} & ENTITIES else name
 
@@ -265,7 +265,7 @@ class Table:
     rows: Sequence[Mapping[str, Any]]
 
     def text(self) -> str:
-        """The file: a header line and a line a row."""
+        """The file: a header line and one line per row."""
         names = [column.name for column in self.columns]
         lines = ["\t".join(map(bids_name, names))]
         lines += [

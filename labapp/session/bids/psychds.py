@@ -81,7 +81,7 @@ class Contents:
 
     @property
     def people(self) -> pd.DataFrame:
-        """The table of participants, a row a session."""
+        """The table of participants, one row per session."""
         return self.tables.participants
 
     @property

@@ -372,7 +372,7 @@ def session_line(record: Record) -> Mapping[str, object]:
 
 
 def _status(record: Record) -> InclusionStatus:
-    """Whether a session counts; all of it is read alone where the study has rules of its own."""
+    """Whether a session counts; all of it is read alone if the study has rules of its own."""
     withdrawn = bool(record.withdrawn)
     if record.planned.declared.get("exclude"):
         events = list(payloads(record.rows))
@@ -394,7 +394,7 @@ def by_participant(lines: Sequence[Mapping[str, object]]) -> dict[str, list[Mapp
 
 
 def participants(lines: Sequence[Mapping[str, object]]) -> Table:
-    """A row a participant, by their labels."""
+    """One row per participant, by their labels."""
     declared = [str(line["declared"]) for line in lines]
     factors = [column.name for column in between_columns(declared)]
     states = {person.participant: person.state for person in people_of([*map(_row, lines)])}

@@ -85,7 +85,7 @@ class Pilot:
 
     @property
     def usable(self) -> float:
-        """Share of those recruited who count and have every cell."""
+        """Share of recruited people who count and have a value in every cell."""
         return self.n / self.recruited
 
     @property
@@ -449,7 +449,7 @@ def _n(n: int | None) -> str:
 
 
 def rows(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
-    """A row a contrast and number of participants, up to where all powers are 1."""
+    """One row per contrast and number of participants, up to where all powers are 1."""
     made: list[dict[str, object]] = []
     for each in powers:
         for n, difference, careful, equal in zip(
@@ -471,7 +471,7 @@ def rows(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
 
 
 def summary(powers: Sequence[ContrastPower]) -> list[dict[str, object]]:
-    """A row a contrast and goal, for programs."""
+    """One row per contrast and goal, for programs."""
     return [
         {
             "outcome": each.outcome,

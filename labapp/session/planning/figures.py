@@ -171,7 +171,7 @@ def _durations(waits: Sequence[Waiting]) -> ReportFigure:
 
 
 def _power(powers: GroupPower, name: str) -> ReportFigure:
-    """Power over the number of participants: a row a metric, a column a level."""
+    """Power over the number of participants: one row per metric, one column per level."""
     metrics = list(dict.fromkeys(test.metric for test in powers.tests))
     levels = powers.group.levels
     across = len(levels)

@@ -211,7 +211,7 @@ class Plan:
 
     @property
     def open_participants(self) -> int:
-        """Of each strategy, for whom the target was out of reach."""
+        """The participants of each strategy who could not reach the target."""
         return len(self.open.strategies) // len(self.shares)
 
 

@@ -627,7 +627,7 @@ def smallest(sizes: Sequence[int], power: ArrayLike, goal: float) -> float:
 
 
 def group_powers(groups: Sequence[PlannedGroup], people: People, seed: int) -> list[GroupPower]:
-    """The power of what is planned."""
+    """The power of the tests of each planned group."""
     return [
         GroupPower(
             group, tuple(test for pool in group.pools for test in _tests(pool, people, group, seed))
@@ -694,7 +694,7 @@ class Completion:
 
 
 def completions(people: People) -> list[Completion]:
-    """By model, the mixture first."""
+    """The share of completed questions by model, starting with the mixture."""
     stages = people.tables.stages
     stages = stages[stages["completion_rate"].notna()]
     result = []

@@ -231,7 +231,7 @@ def _in_shares(
 
 
 def _apart(picture: Whole, kind: Whole, model: Whole) -> Whole:
-    """A number a picture: each is of one kind, and a model's own."""
+    """One number per picture: each is of one kind, and a model's own."""
     return np.asarray(picture + (1 + picture.max()) * (kind + (1 + kind.max()) * model), np.intp)
 
 

@@ -201,7 +201,7 @@ class SessionServer:
         self._servers: list[Server] = []
 
     async def open(self) -> None:
-        """Read what happened so far and listen. Tells where, or why not."""
+        """Read what happened so far and listen. Reports the address, or the problem."""
         port, problem = self._begin.port, await self._read_journal()
         for tried in range(port, port + TRIED_PORTS):
             if problem:

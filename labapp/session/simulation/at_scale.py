@@ -69,7 +69,7 @@ def simulate_at_scale(
     """As `jobs.simulate_study`, by several processes or a Dask cluster; returns the folders.
 
     number, dask: see `workers`; a few participants are left to one process. The sessions are those
-    of the serial run: their journals are equal but for what was measured on the machine (the
+    of the serial run: their journals are equal except for what was measured on the machine (the
     warm-up of the decoders) and the environment. Raises as that, and as `workers`.
     """
     # Whether a quota is full depends on the sessions before.

@@ -182,7 +182,7 @@ class Driver:
         self._consent("Simulated Participant")
 
     def lasts(self, seconds: float) -> float:
-        """How many seconds something takes that takes about so many."""
+        """A random duration in seconds around the given one."""
         return seconds * (0.8 + (1.25 - 0.8) * self.rng.random())
 
     def later(self, seconds: float) -> None:

@@ -65,7 +65,7 @@ class MotorModel:
         return dimension.inside(goal + float(self.rng.normal(0, AIM_SD)) * (goal - view.z[dial]))
 
     def drag(self, view: View, dial: int, goal: float, most: int | None = None) -> Acts:
-        """Straight to a value, a button at once; most: the largest number of strides."""
+        """Drag straight to a value, or press a button; most: the largest number of strides."""
         dimension, at = view.dials[dial], view.z[dial]
         width = self.person.stride * dimension.width
         strides = 1 if dimension.options else ceil(abs(goal - at) / width)
@@ -111,7 +111,7 @@ class MotorModel:
         return (yield from self.drag(view, dial, best))
 
     def press(self, view: View, dial: int, button: float, order: Sequence[float]) -> DialMove:
-        """Press a button of those that are all pressed one after the other."""
+        """Press one of several buttons that are pressed one after the other."""
         return DialMove(dial, button, pause=True, then=lambda: states_along(view, dial, order))
 
     def _buttons(self, view: View, dial: int) -> Acts:

@@ -2,7 +2,7 @@
 
 A `View` holds what is on a participant's screen and nothing else: neither the dials of the target,
 nor the name of the model, nor those of its dials. What differs between models can reach a strategy
-by their pictures alone.
+only through their pictures.
 """
 
 from __future__ import annotations

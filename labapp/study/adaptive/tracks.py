@@ -111,7 +111,7 @@ class Tracks(Strict):
         return Tracking(tracks, self._turn(state))
 
     def end(self, before: Tracking, after: Tracking) -> TrackEnded | None:
-        """The end of the track that was answered, where it is over."""
+        """The event that ends the answered track, if it is over."""
         assert before.chosen is not None
         progress = after.tracks[before.chosen.track - 1]
         if not progress.over:

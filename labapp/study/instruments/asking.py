@@ -271,8 +271,8 @@ def among(value: Value, possible: tuple[Value, ...]) -> bool:
 
 
 def requirements(instrument: Instrument, index: int) -> dict[str, frozenset[Value]]:
-    """By name the values of which one must be there for an item to be asked, those for the items
-    that decide about it among them. Of what can have several values at once nothing follows."""
+    """The values, by name, one of which must exist for an item to be asked, including those for the
+    items that decide about it. Of what can have several values at once nothing follows."""
     items = places_of_parts(instrument)
     required: dict[str, frozenset[Value]] = {}
     for name, values in _needed(instrument.items[index]).items():

@@ -194,7 +194,7 @@ class Score(Strict):
     def of(self, answers: Answers, at_least: int | None = None) -> float | None:
         """The score; None if too few of its items were answered, or where it weighs scores.
 
-        A mean is that of the answers that are there. A sum is that mean times the number of items:
+        A mean is taken over the existing answers. A sum is that mean times the number of items:
         each missing answer counts as the mean of the person's own others, as in the half-scale rule
         of Fairclough and Cella (1996). at_least: see `enough`.
         """
@@ -687,7 +687,7 @@ class Instrument(Strict):
         raise KeyError(part_id)
 
     def item_ids(self, stages: int) -> tuple[str, ...]:
-        """The ids as listed, in a study of so many stages.
+        """The ids as listed, in a study with this number of stages.
 
         Raises StudyError if nothing is left to ask.
         """
@@ -746,7 +746,7 @@ class Instrument(Strict):
     @property
     def about_person(self) -> bool:
         """Whether it asks who the participant is: the answers to one of its questions that offers
-        answers are declared to tell. A report tells of such an instrument in counts alone."""
+        answers are declared to tell. A report shows only counts for such an instrument."""
         return any(item.identifying and item.offers_answers for item in self.items)
 
     @property

@@ -107,7 +107,7 @@ def _picture_alone(value: Any) -> Any:
 
 
 def _file_names(value: Any) -> list[str]:
-    """The names of the file of a picture, sound or video: one, or one a language."""
+    """The names of the file of a picture, sound or video: one, or one per language."""
     file = value.get("file") if isinstance(value, Mapping) else getattr(value, "file", None)
     names = file.values() if isinstance(file, Mapping) else (file,)
     return [name for name in names if isinstance(name, str)]
@@ -125,7 +125,7 @@ def _kind_of_media(value: Any) -> str:
 
 
 def _with_name_alone(schema: dict[str, Any]) -> None:
-    """In a file a picture may be the name of its file alone."""
+    """In a file, a picture may be given by only the name of its file."""
     whole = dict(schema)
     schema.clear()
     schema["anyOf"] = [{"type": "string"}, whole]
@@ -141,7 +141,7 @@ def _answer_alone(value: Any) -> Any:
 
 
 def _with_answer_alone(schema: dict[str, Any]) -> None:
-    """In a file an attention check is its right answer alone."""
+    """In a file, an attention check is given by only its right answer."""
     whole = dict(schema)
     whole["properties"]["attempts"]["minimum"] = 1
     schema.clear()
@@ -440,7 +440,7 @@ class Item(Strict):
         return ()
 
     def answer_words(self) -> dict[str, str]:
-        """What stands at its numbers or beside its options, by number or id."""
+        """The labels of its numbers or options, by number or id."""
         return {}
 
     def possible(self) -> tuple[Value, ...] | None:
@@ -478,7 +478,7 @@ class Item(Strict):
         return value is not None
 
     def is_missing(self, value: Any) -> bool:
-        """Whether the participant cannot go on with this stored value; None for no answer."""
+        """Whether the participant cannot continue with this stored value; None for no answer."""
         return self.required and not self.answered(value)
 
     def said(self, value: Any) -> str:

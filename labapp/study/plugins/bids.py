@@ -115,7 +115,7 @@ class TaskRows:
         self._fields: dict[type[Any], tuple[str, ...]] = {}
 
     def noted(self, event: Event, payload: Payload) -> None:
-        """Remember what an event says that has no row of its own, such as what was drawn."""
+        """Remember the content of an event that has no row of its own, such as what was drawn."""
         if event.kind == self.files.drawn:
             self.drawn[event.key] = payload
 
@@ -124,7 +124,7 @@ class TaskRows:
         return event.t_ns
 
     def shown(self, event: Event, payload: Any) -> Cells:
-        """The cells of a trial, from the event with which it came onto the screen."""
+        """The cells of a trial, from the event that put it on the screen."""
         return self.called_alike(payload)
 
     def moment(self, event: Event, payload: Any) -> Cells:
@@ -132,11 +132,11 @@ class TaskRows:
         return self.called_alike(payload)
 
     def answer(self, event: Event, payload: Any, shown_ns: int) -> Answer | None:
-        """Whether an event ends the present trial by itself, which was shown at `shown_ns`."""
+        """Whether an event alone ends the current trial, which was shown at `shown_ns`."""
         return None
 
     def question(self, row: Mapping[str, Any]) -> Cells:
-        """What `_beh.tsv` has of a trial besides the analysis' table, whose row is given."""
+        """What `_beh.tsv` adds to a trial's row of the analysis table, which is given."""
         return {}
 
     def pictures(self) -> Mapping[str, str]:
@@ -145,7 +145,7 @@ class TaskRows:
         return {}
 
     def called_alike(self, payload: Any) -> Cells:
-        """The fields of an event that are called like a column."""
+        """The fields of an event that have the same name as a column."""
         kind = type(payload)
         if kind not in self._fields:
             self._fields[kind] = tuple(
@@ -156,8 +156,8 @@ class TaskRows:
 
 @dataclass(frozen=True, eq=False)
 class TaskFiles:
-    """What a bundle has of one task: `_beh.tsv`, a row a trial, and `_events.tsv`, a row a thing
-    that happened.
+    """What a bundle has of one task: `_beh.tsv`, one row per trial, and `_events.tsv`, one row per
+    thing that happened.
 
     Attributes
     ----------
@@ -211,19 +211,19 @@ class TaskFiles:
 
     @property
     def introduction(self) -> str:
-        """What the README of a bundle says of these files."""
+        """What the README of a bundle says about these files."""
         if self.readme is None:
             return f"`*_task-{self.label}_*.tsv`: {self.description}"
         return self.readme
 
     @property
     def placed(self) -> frozenset[str]:
-        """The kinds of events of these parts of which these files tell."""
+        """The kinds of events of these parts that the files record."""
         trial = (self.drawn, self.shown, TrialEnded.kind)
         return frozenset((*self.kinds, *trial, *self.without_row))
 
     def plan(self, record: Record) -> dict[str, Any]:
-        """By id the parts of a session's plan that the files are about. Raises RecordError."""
+        """The parts of a session's plan that the files are about, by id. Raises RecordError."""
         from labapp.study.plugins.registry import read_part  # which asks tasks for such files
 
         rows = (row for row in record.planned.plan if row["part"] in self.parts)

@@ -63,7 +63,7 @@ class Item(Strict):
     """Names in braces that it fills in in `filled_in`, besides the variables of the study."""
 
     def filled_in(self) -> Mapping[str, str]:
-        """What it says, by key, in which variables in braces are filled in; texts aside."""
+        """Its values, by key, in which variables in braces are filled in, except texts."""
         return {}
 
     def instruments(self) -> tuple[str, ...]:
@@ -79,12 +79,12 @@ class Item(Strict):
         return None
 
     def shown_early(self) -> EarlyDebrief:
-        """When its text is shown at an early end of the session."""
+        """When its text is shown if the session ends early."""
         return "never"
 
     def inside(self) -> tuple[Item, ...]:
-        """The items that it consists of and that are gone through once for every drawn cell, or
-        level of a factor; none of an item that is of a task type."""
+        """The items that it consists of, which are run once for every drawn cell or level of a
+        factor; none if the item belongs to a task type."""
         return ()
 
     def interrupts(self) -> tuple[Item, ...]:
@@ -97,13 +97,11 @@ class Item(Strict):
         return frozenset()
 
     def interruption_faults(self, rounds: int) -> Iterator[tuple[Path_, str]]:
-        """What is wrong with them where there are so many rounds: the keys, and what was found and
-        what is allowed."""
+        """Mistakes in them for a number of rounds: the keys, what was found, what is allowed."""
         return iter(())
 
     def goes_through(self) -> str | None:
-        """The drawn variable whose cells, or the factor whose levels, it goes through; None if
-        it goes through none."""
+        """The drawn variable or factor for whose cells or levels it is repeated, if any."""
         return None
 
     def with_stages(self, changed: Callable[[TaskStages], TaskStages]) -> Self:
@@ -111,7 +109,7 @@ class Item(Strict):
         return self
 
     def task_stages(self) -> TaskStages | None:
-        """The stages of a task that it is, if it is any."""
+        """The stages of a task, if the item is one; otherwise None."""
         return None
 
     def problems(self, study: FlowOf) -> Iterator[str]:
@@ -149,7 +147,7 @@ class TaskStages(Strict):
     think_aloud: bool = True
 
     def names(self) -> tuple[str, ...]:
-        """What it names that may hold variables of the study's assignment, texts aside."""
+        """The names in it that may contain variables of the study's assignment, except texts."""
         return ()
 
     def compared(self) -> tuple[str, ...]:
@@ -166,24 +164,23 @@ class TaskStages(Strict):
         return ()
 
     def remarks(self) -> Iterator[tuple[Path_, str]]:
-        """What will not be as it is written, by key: a study can be run so."""
+        """Warnings by key: what will differ from what is written, although the study can be run."""
         return iter(())
 
     @property
     def unfilled(self) -> frozenset[str]:
-        """The names in braces that its task fills in in texts, though not in these stages."""
+        """The names in braces that its task fills in, but not in the texts of these stages."""
         return frozenset()
 
     @property
     def stages(self) -> int:
-        """How many stages a participant goes through."""
+        """Number of stages that a participant completes."""
         return 1
 
     @property
     def plannable(self) -> bool:
-        """Whether `labapp studies plan` can tell of it how many participants a study needs: its
-        questions have answers that are right or wrong, and simulated participants stand in for
-        people in them."""
+        """Whether `labapp plan` can compute from it how many participants a study needs: its
+        answers are right or wrong, and simulated participants can represent people in them."""
         return False
 
     def with_target(self, alignment: float) -> Self:
@@ -192,7 +189,8 @@ class TaskStages(Strict):
 
     @property
     def earns(self) -> frozenset[str]:
-        """What can be earned in it: names of amounts of `labapp.study.inclusion.Incentive`."""
+        """What participants can earn in it: names of amounts of
+        `labapp.study.inclusion.Incentive`."""
         return frozenset()
 
     @field_validator("after")

@@ -75,7 +75,7 @@ class PartMachine(ABC, Generic[S]):
 
     @abstractmethod
     def decide(self, state: S, command: Command, now_ns: int) -> Sequence[UnstampedEvent]:
-        """What the command leads to at session time now_ns; nothing if it is not possible now."""
+        """The events that a command causes at session time now_ns; none if it is not possible."""
 
     @abstractmethod
     def apply(self, state: S, event: Event, payload: Payload) -> S:
@@ -83,7 +83,7 @@ class PartMachine(ABC, Generic[S]):
         `part.started`."""
 
     def next_deadline(self, state: S) -> int | None:
-        """Session time in ns at which a Tick may lead to something, if nothing else happens."""
+        """Session time in ns at which a Tick may cause events, if nothing else happens before."""
         return None
 
     def due_ns(self, state: S) -> int | None:
@@ -96,7 +96,7 @@ class PartMachine(ABC, Generic[S]):
         return False
 
     def trial(self, state: S) -> tuple[int, int] | None:
-        """Number and attempt of the present trial, both from 1; None if there is none."""
+        """Number and attempt of the current trial, both from 1; None if there is none."""
         return None
 
     def restarted(self, state: S, attempt: int) -> S:
@@ -105,7 +105,7 @@ class PartMachine(ABC, Generic[S]):
         return state
 
     def attempt(self, state: S) -> int:
-        """The highest attempt so far, after which a stage that begins again counts on."""
+        """The highest attempt so far. A stage that begins again continues counting from it."""
         return 1
 
     def page_count(self) -> int:
@@ -121,8 +121,7 @@ class PartMachine(ABC, Generic[S]):
         return state
 
     def place(self, state: S) -> str:
-        """Where in the part somebody stands, for messages, such as `page 2`; empty for nowhere in
-        particular."""
+        """The participant's position in the part, for messages, such as `page 2`; may be empty."""
         return ""
 
     def asked_again(self, state: S) -> Sequence[Payload]:
@@ -132,11 +131,11 @@ class PartMachine(ABC, Generic[S]):
         return ()
 
     def closing(self, state: S) -> Sequence[Payload]:
-        """What is to be written down before the part is left for good or begins again."""
+        """The events to record before the part ends or begins again."""
         return ()
 
     def answers(self, state: S) -> Mapping[str, tuple[Value, ...]]:
-        """What later parts can depend on once it is over, by names that say where it is from."""
+        """The results that later parts can depend on, by names that show their source."""
         return {}
 
     def rights(self, state: S) -> Sequence[bool]:
@@ -145,20 +144,20 @@ class PartMachine(ABC, Generic[S]):
         return ()
 
     def results(self, state: S) -> Mapping[str, Value]:
-        """What conditions can name besides the share of right answers, see
+        """What conditions can refer to in addition to the share of right answers, see
         `labapp.study.results`."""
         return {}
 
     def told(self, state: S, answers: Mapping[str, tuple[Value, ...]]) -> S:
-        """The state at its beginning, with what the parts before it left in `answers`."""
+        """The state at its beginning, given the `answers` of the parts before it."""
         return state
 
     def without_stages(self, state: S, skipped: Collection[int]) -> S:
-        """The state at its beginning, where stages of these numbers were skipped."""
+        """The state at its beginning, if the stages with these numbers were skipped."""
         return state
 
     def result(self, state: S) -> Any:
-        """What texts behind the part may speak of, see `TaskType.values`; None for nothing."""
+        """What texts after the part may mention, see `TaskType.values`; None for nothing."""
         return None
 
 
@@ -221,12 +220,12 @@ class StageMachine(PartMachine[StageState]):
 
 
 def unstamped(part: TrialsPart, question: Asked, payload: Payload) -> UnstampedEvent:
-    """Something that happens in a question."""
+    """An event of a question that has no time stamp yet."""
     return UnstampedEvent(payload, part.id, question.number, question.attempt)
 
 
 def next_attempt(stage: Stage, highest: int) -> tuple[int, int]:
-    """Number and attempt of the question that is drawn next: the same one again where the last
+    """Number and attempt of the question that is drawn next: the same question again if the last
     attempt at it was interrupted. highest: attempt so far of any question."""
     last = stage.trial
     again = last is not None and last.outcome == INTERRUPTED
@@ -234,7 +233,7 @@ def next_attempt(stage: Stage, highest: int) -> tuple[int, int]:
 
 
 def limit_words(part: TrialsPart) -> str:
-    """The time limit behind a part's summary; empty if there is none."""
+    """The time limit to add to a part's summary; empty if there is none."""
     return "" if part.time_limit_s is None else f", at most {part.time_limit_s / 60:g} minutes"
 
 
@@ -256,7 +255,7 @@ def next_deadline(stage: Stage, *due_ns: int | None) -> int | None:
 def leave_question(
     part: TrialsPart, index: int, stage: Stage, question: Asked, outcome: str
 ) -> Sequence[UnstampedEvent]:
-    """End the present question, and the stage with its last one."""
+    """End the current question, and the stage if this was its last question."""
     events = [unstamped(part, question, TrialEnded(outcome))]
     if len(stage.outcomes) + 1 >= part.trials:
         events.append(UnstampedEvent(PartEnded(index, "completed"), part.id))
@@ -271,7 +270,7 @@ def leave_adaptive(
     outcome: str,
     right: bool | None,
 ) -> Sequence[UnstampedEvent]:
-    """End the present question of an adaptive part; with it perhaps its track, and the part.
+    """End the current question of an adaptive part and, if it was the last, its track and the part.
 
     before: the tracks before the answer; right: whether it is right, None for "I don't know".
     """
@@ -336,7 +335,7 @@ class PagesMachine(PartMachine[Pages]):
     pages: int
 
     def turn(self, state: Pages, command: Command) -> Sequence[UnstampedEvent]:
-        """What turning a page leads to, and leaving the last one."""
+        """The events when a page is turned or the last page is left."""
         match command:
             case Next() if state.page + 1 < self.pages:
                 return (UnstampedEvent(PageTurned(state.page + 1), self.part.id),)

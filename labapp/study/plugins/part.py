@@ -136,7 +136,7 @@ class PlannedPart(Kept):
 
     @classmethod
     def migrated(cls, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A row of a plan as this version writes it; row: perhaps as an older version wrote it."""
+        """A row of a plan, possibly written by an older version, as this version writes it."""
         return row
 
     def signed_document(self) -> str | None:
@@ -152,11 +152,11 @@ class PlannedPart(Kept):
         return ()
 
     def target(self) -> Target | None:
-        """What its questions begin with and are to reach; None if they have no target."""
+        """The start and the target of its questions; None if they have no target."""
         return None
 
     def belongs_to(self) -> str | None:
-        """Id of the part that it asks about; None if it stands for itself."""
+        """Id of the part that it asks about; None if it is independent of other parts."""
         return None
 
     def questionnaire(self) -> Questionnaire | None:
@@ -169,7 +169,7 @@ class PlannedPart(Kept):
 
     @property
     def measures(self) -> bool:
-        """Whether it is a stage, where something is measured that an interruption spoils."""
+        """Whether it is a stage, i.e. measures something that an interruption would spoil."""
         return False
 
     def trial_count(self) -> int:
@@ -178,7 +178,7 @@ class PlannedPart(Kept):
 
     @property
     def chooses(self) -> bool:
-        """Whether a rule chooses its trials by the answers, and how many there are."""
+        """Whether a rule chooses its trials, and their number, based on the answers."""
         return False
 
     def asks_to_think_aloud(self) -> bool:
@@ -186,29 +186,29 @@ class PlannedPart(Kept):
         return False
 
     def stage_place(self) -> tuple[int, int] | None:
-        """The number of the stage, from 1, among how many, where participants are told; None if
-        it is no stage and no practice, or they are not told."""
+        """The number of the stage, from 1, and the total, if participants see them; None if it is
+        neither a stage nor a practice, or if they are not shown."""
         return None
 
     @property
     def without_keyboard(self) -> bool:
-        """Whether a trial is broken off while the participant's keyboard is elsewhere."""
+        """Whether a trial is interrupted while the participant does not have the keyboard."""
         return False
 
     @property
     def picture_px(self) -> int | None:
-        """Logical pixels of the longer side of a picture whose size matters, as where people are to
-        see it alike; None if it may be as large as there is room for."""
+        """Logical pixels of the longer side of a picture whose size matters, for example because
+        everyone must see it at the same size; None if it may be as large as the window allows."""
         return None
 
     @property
     def solvable(self) -> int:
-        """How many of its trials count where a study includes by questions that were solved."""
+        """How many of its trials count in studies that include people by questions solved."""
         return 0
 
     @property
     def solved_by(self) -> str:
-        """The rule by which its questions count as solved, where that depends on the model."""
+        """The rule by which its questions count as solved, if this depends on the model."""
         return ""
 
     text_pictures: ClassVar[frozenset[str]] = frozenset()
@@ -225,7 +225,7 @@ class PlannedPart(Kept):
 
     @property
     def lasts_s(self) -> float:
-        """Seconds that it lasts at least, whatever anybody does."""
+        """Its minimum duration in seconds, whatever the participant does."""
         return 0.0
 
     def dials(self) -> Iterator[tuple[str, Dimensions]]:
@@ -316,7 +316,7 @@ def stages_of(parts: Iterable[PlannedPart]) -> dict[int, list[TrialsPart]]:
 
 
 def introduces(parts: Sequence[PlannedPart], index: int) -> bool:
-    """Whether a part is a text before a stage or practice, to which it belongs."""
+    """Whether a part is a text that introduces a stage or practice."""
     if not parts[index].introduces or index + 1 == len(parts):
         return False
     following = parts[index + 1]

@@ -68,14 +68,14 @@ class PartPictures(Generic[P]):
         """Bring the pictures in step with the state (a new trial, a resumed one)."""
 
     def ready(self, state: Any) -> bool:
-        """Whether there is something to show: the trial was drawn, and its pictures are there. A
-        screen of a part is made when it is, not before: a resumed session, for one, has a part
+        """Whether there is something to show: the trial was drawn and its pictures are ready. The
+        screen of a part is created only then, since a resumed session, for example, has its part
         long before it has pictures. state: of the part."""
         return not self.part.has_trials or state.trial is not None
 
     def due(self, state: Any) -> Command | None:
-        """What the pictures ask of a session that is not paused: to begin a trial whose pictures
-        are there, or to take in the picture of a movement."""
+        """What the pictures request from a session that is not paused: to begin a trial whose
+        pictures are ready, or to record the picture after a movement."""
         return None
 
 

@@ -99,7 +99,7 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
 
     @abstractmethod
     def draw(self, number: int, attempt: int) -> Payload:
-        """The event that makes a question. number, attempt: as in `Question`."""
+        """The event that creates a question. number, attempt: as in `Question`."""
 
     def draw_chosen(self, number: int, attempt: int, chosen: LevelChosen) -> Payload:
         """The same in an adaptive stage, where a rule chose the level and what is asked."""
@@ -111,8 +111,7 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
 
     @abstractmethod
     def answer(self, question: Q, command: Command) -> Sequence[Payload]:
-        """What a command leads to while a question is on the screen; nothing if it is not possible
-        now."""
+        """The events that a command causes during a question; none if it is not possible now."""
 
     @abstractmethod
     def after(self, question: Q, payload: Payload) -> Q:
@@ -120,10 +119,10 @@ class QuestionsMachine(machine.StageMachine[S], Generic[S, Q]):
 
     @abstractmethod
     def answered(self, question: Q) -> bool:
-        """Whether *Next* leads on."""
+        """Whether *Next* can be clicked."""
 
     def right(self, question: Q) -> bool | None:
-        """Whether the answer to a question is right; None without one, or where none is."""
+        """Whether the answer to a question is right; None without one, or if none is right."""
         return None
 
     def rights(self, state: S) -> Sequence[bool]:

@@ -179,8 +179,8 @@ class TaskType(ABC, Generic[P]):
         return True
 
     def score(self, payload: Any) -> Mapping[str, Any] | None:
-        """What the trial of an event came to, in names of the task's own, which `achieved` is given
-        back; None for nothing."""
+        """The result of an event's trial, under names chosen by the task, which are passed to
+        `achieved`; None for nothing."""
         return None
 
     def results(self, item: Any) -> frozenset[str]:
@@ -197,9 +197,8 @@ class TaskType(ABC, Generic[P]):
     def achieved(
         self, part: P, trials: Mapping[int, Mapping[str, Any]]
     ) -> Mapping[str, Fraction | int]:
-        """What a part adds to what a participant achieved (`labapp.study.inclusion.Achieved`).
-
-        trials: by number what those came to that have an outcome.
+        """What a part adds to a participant's achievements (`labapp.study.inclusion.Achieved`).
+        trials: the results of trials that have an outcome, by number.
         """
         return {}
 
@@ -217,7 +216,7 @@ class TaskType(ABC, Generic[P]):
         """
 
     def values_around(self, stages: Any, scope: Scope, place: int, planner: Planner) -> Values:
-        """What texts and questionnaires near stages may say of them in braces."""
+        """Values that texts and questionnaires near stages can use in braces."""
         return {}
 
     @abstractmethod
@@ -247,8 +246,8 @@ class TaskType(ABC, Generic[P]):
         return ""
 
     def rules(self, part: P) -> str:
-        """By which rules the trials of a part go, for a registration: what counts as solved, what
-        can be skipped and when, what ends it. By default what it consists of."""
+        """The rules for the trials of a part, for a registration: what counts as solved, what can
+        be skipped and when, and what ends it. By default, the summary of the part."""
         return self.summary(part)
 
     def line(self, part: P) -> str:
@@ -257,7 +256,7 @@ class TaskType(ABC, Generic[P]):
         return f"{part.title}: {summary}" if summary else part.title
 
     def values(self, part: P, result: Any, words: Words) -> dict[str, str]:
-        """What texts behind a part may say in braces of how it went.
+        """Values about the outcome of a part that later texts can use in braces.
 
         result: what its machine's `result` gave. Empty if there is nothing to say.
         """
@@ -327,7 +326,7 @@ def _kinds(task_type: TaskType[Any]) -> list[str]:
 
 
 def item_classes() -> tuple[type[Item], ...]:
-    """The classes of the items of a flow, but for stages and `each`."""
+    """The classes of the items of a flow, except stages and `each`."""
     return tuple(item for task_type in task_types() for item in task_type.items)
 
 
@@ -346,12 +345,12 @@ def _by_class() -> dict[type, TaskType[Any]]:
 
 
 def task_type_of_item(item: Item) -> TaskType[Any]:
-    """The task type that an item of a flow is of."""
+    """The task type to which an item of a flow belongs."""
     return _by_class()[type(item.task_stages() or item)]
 
 
 def value_names() -> tuple[str, ...]:
-    """The names of all that texts may say of how parts before them went."""
+    """The names of all values that texts can use about the outcomes of earlier parts."""
     return tuple(name for known in task_types() for name in known.value_names)
 
 
@@ -413,7 +412,7 @@ def read_known_parts(plan: Sequence[Mapping[str, Any]]) -> tuple[PlannedPart, ..
 
 
 def task_type_of(part: PlannedPart) -> TaskType[Any]:
-    """The task type that a part is of. Raises SessionError if nobody knows its kind."""
+    """The task type to which a part belongs. Raises SessionError if nobody knows its kind."""
     return _of_kind(part.part)[0]
 
 
@@ -449,7 +448,7 @@ def task_files() -> tuple[TaskFiles, ...]:
 
 @cache
 def course_rows() -> dict[str, CourseRow]:
-    """By kind of event what tasks have in a bundle's timeline of the session. Raises BundleError
+    """The tasks' rows in a bundle's timeline of the session, by kind of event. Raises BundleError
     if a package's cannot be loaded."""
     rows = (
         row for known in task_types() if known.course for row in _load_hook(known, known.course)
@@ -459,8 +458,8 @@ def course_rows() -> dict[str, CourseRow]:
 
 @cache
 def collect_kept_text() -> dict[str, frozenset[str]]:
-    """By kind of event the fields whose text a de-identified copy keeps: as they declare, and as
-    tasks of packages say apart from them. Raises BundleError if a package's cannot be loaded."""
+    """The fields whose text a de-identified copy keeps, by kind of event: declared by the events,
+    or separately by tasks of packages. Raises BundleError if a package's cannot be loaded."""
     fields = {name: kept_fields(payload) for name, payload in kinds.registered_kinds().items()}
     for known in task_types():
         for kind, names in _load_hook(known, known.kept_text).items() if known.kept_text else ():
@@ -481,7 +480,7 @@ def _load_hook(task_type: TaskType[Any], where: str) -> Any:
 
 @cache
 def instructing() -> frozenset[str]:
-    """The kinds of parts whose texts say what is to be done."""
+    """The kinds of parts whose texts are instructions."""
     return frozenset(kind for known in task_types() for kind in known.instructs)
 
 

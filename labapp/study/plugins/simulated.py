@@ -79,7 +79,7 @@ class SimulatedParticipant(Protocol):
         ...
 
     def lasts(self, seconds: float) -> float:
-        """How many seconds something takes that takes about so many."""
+        """A random duration in seconds around the given one."""
         ...
 
     def later(self, seconds: float) -> None:
@@ -91,20 +91,20 @@ class SimulatedParticipant(Protocol):
         ...
 
     def at(self, session_ns: int) -> None:
-        """Act again at a moment of session time, or at once where it is over."""
+        """Act again at a moment of session time, or immediately if it has passed."""
         ...
 
     def think_aloud(self, thought: str, what: str = "") -> bool:
-        """Say what it thinks, where it is one that thinks aloud; nothing waits for it.
+        """Say a thought, if this participant thinks aloud; nothing waits for it.
 
         Parameters
         ----------
         thought : one of `labapp.session.simulation.person`.
-        what : what the thought is about, where its words leave room for that.
+        what : what the thought is about, if its words have a place for it.
 
         Returns
         -------
-        Whether it was said: who still has much to say lets it be.
+        Whether it was said: a participant who still has much to say skips it.
         """
         ...
 
@@ -146,7 +146,7 @@ class Answerer(Actor[P]):
 
     @abstractmethod
     def steps(self, question: Any) -> Iterator[Step]:
-        """What is done from the appearance of a question to its end."""
+        """The steps from the appearance of a question to its end."""
 
     def act(self) -> None:
         question = self.state.trial

@@ -20,15 +20,14 @@ _PLACEHOLDER = re.compile(rf"\[(?:{_BEGINS})[^\]\n]*\](?!\()", re.IGNORECASE)
 
 
 def pages(text: str) -> list[str]:
-    """The pages of a text; a line of three dashes divides them. Comments (`<!-- … -->`) are for its
-    authors alone."""
+    """The pages of a text, divided by lines of three dashes, without comments (`<!-- … -->`)."""
     read = _COMMENT.sub("", text)
     return [page.strip() for page in re.split(r"(?m)^---\s*$", read) if page.strip()]
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """Put values where the text says {name}; other braces stay as they are. A paragraph with a
-    value that is empty is left out."""
+    """Replace each {name} in a text with its value; other braces are unchanged. A paragraph with an
+    empty value is left out."""
     paragraphs = re.split(r"\n[ \t]*\n", text)
     filled = [p for p in paragraphs if all(values.get(n) != "" for n in _VALUE.findall(p))]
     return _VALUE.sub(lambda m: values.get(m.group(1), m.group(0)), "\n\n".join(filled))
@@ -65,10 +64,10 @@ def tags(text: str, *, markdown: bool = True) -> list[str]:
 
 
 def line_of(text: str, part: str) -> int:
-    """The line, from 1, on which a part of a text first stands; 1 where it does not."""
+    """The line, from 1, on which a string first occurs in a text; 1 if it does not."""
     return text[: max(text.find(part), 0)].count("\n") + 1
 
 
 def placeholders(text: str) -> list[str]:
-    """What is still to be filled in by the lab, such as [your institution] or [Ihre Hochschule]."""
+    """Placeholders that the lab has to fill in, such as [your institution] or [Ihre Hochschule]."""
     return _PLACEHOLDER.findall(text)

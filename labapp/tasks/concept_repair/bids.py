@@ -1,4 +1,4 @@
-"""What a bundle has of concept repair: a row a picture, and a row a pair of the grid."""
+"""What a bundle has of concept repair: one row per picture, and one row per pair of the grid."""
 
 from __future__ import annotations
 

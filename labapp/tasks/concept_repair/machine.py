@@ -58,8 +58,8 @@ class ConceptRepairTask(QuestionsMachine[RepairState, Repair]):
         return trial.phase == "setting" and self.part.instruction != "foresight"
 
     def can_finish(self, trial: Repair) -> bool:
-        """Whether the picture can be finished: not while a change is foretold, and in an audit only
-        when every concept was confirmed or corrected (`Repair.unset` has the others)."""
+        """Whether the picture can be finished: not while a change is being forecast, and in an
+        audit only when every concept was confirmed or corrected (`Repair.unset` has the others)."""
         audited = self.part.instruction != "audit" or not trial.unset
         return trial.phase == "setting" and audited
 

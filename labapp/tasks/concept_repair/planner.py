@@ -734,7 +734,7 @@ class ConceptExamplesPart(PlannedPart):
 def examples_of(place: int, planner: Planner, number: int, of: int) -> ConceptExamplesPart:
     """The examples before the stage at a place of the flow.
 
-    Raises StudyError if the set has no pictures to tell a concept by.
+    Raises StudyError if the set has no pictures that show a concept.
     """
     item, scope = planner.flow[place]
     stages = item.task_stages()

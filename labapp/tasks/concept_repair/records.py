@@ -297,7 +297,7 @@ class RepairAttempt(Attempt):
 
     @property
     def own_changes(self) -> list[ShownChange]:
-        """Its changes but for those that the plan gave."""
+        """Its changes except those that the plan gave."""
         return [change for change in self.changes if not change.given]
 
     def of_kind(self, kind: ChangeKind) -> list[ShownChange]:
@@ -611,7 +611,7 @@ CONCEPT_GRIDS = of(
     nothing=lambda row: row.grid.nothing if row.grid.complete else None,
     deviation=lambda row: row.part.repaired.deviation(*row.pair),
 )
-"""A row a pair of different concepts."""
+"""One row per pair of different concepts."""
 
 CONCEPT_MODELS = of(
     Scored,

@@ -183,7 +183,7 @@ class Eyesight:
 
     Attributes
     ----------
-    sees : between which a participant's probability to see a concept rightly lies, one a concept.
+    sees : between which a participant's probability to see a concept rightly lies, one per concept.
     applies : probability to foretell by the rule card, and not any other name.
     sure_from : a concept seen with at least this probability is foretold with confidence.
     ticks : probability to tick a pair of the grid, of those who learnt of none.

@@ -2,7 +2,7 @@
 
 What a moderator reads of a photo that is judged: what is true, and what is answered.
 
-What the model predicts and what is correct is for the moderator's eyes alone.
+What the model predicts and what is correct is shown only to the moderator.
 """
 
 from __future__ import annotations

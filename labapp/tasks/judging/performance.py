@@ -177,13 +177,13 @@ def values(
     answers: Mapping[int, Answers],
     say: Callable[[int, int], str] = "{}: {}".format,
 ) -> dict[str, str]:
-    """What stands in a text about the performance, by its name in braces.
+    """The values for a text about the performance, by their names in braces.
 
     answers: number of a photo -> its final answers; say: the words for a photo's number and its
     rating of agreement. They make a Markdown list of the photos that the model has right
     (own_correct) and one of those it has wrong (own_incorrect), as they were seen. believed: how
-    many were taken as believed correct, which need not be as many as the model has right. A name
-    that says nothing in this task is left out.
+    many were taken as believed correct, which need not be as many as the model has right. Names
+    without a meaning in this task are left out.
     """
     result = {
         "method": part.explained.method,

@@ -250,7 +250,7 @@ class Showing:
         return plan_photo(self.stages.task, photo, self.stimulus_set.manifest, None)
 
     def values(self, explained: ExplainedModel) -> dict[str, str]:
-        """What the texts around the task may say in braces of the method and the set."""
+        """Values about the method and the set that texts around the task can use in braces."""
         manifest = self.stimulus_set.manifest
         colours = colour_map_of(self.stages, manifest.scale)
         right, wrong = manifest.correct_example, manifest.incorrect_example

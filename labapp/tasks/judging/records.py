@@ -332,7 +332,7 @@ ANSWERS_TO = (
         whole mistake: warm-up: the first mistake: 1 colour, 2 count, 3 shape, 4 none
     """),
 )
-"""A column a question, named like it; empty if it was not asked, or not answered."""
+"""One column per question, named like it; empty if it was not asked, or not answered."""
 
 
 def _answer_to(column: Column) -> Column:

@@ -181,7 +181,7 @@ class QuestionnaireTask(PartMachine[QuestionnaireState]):
         )
 
     def is_wrong(self, state: QuestionnaireState, item: Item) -> bool:
-        """Whether the answer that is there now was judged as wrong."""
+        """Whether the current answer was judged as wrong."""
         judged = state.judged.get(item.id)
         return judged is not None and not judged.passed and judged.value == state.answers[item.id]
 

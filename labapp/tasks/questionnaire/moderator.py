@@ -44,7 +44,7 @@ SAID_CHARACTERS = 60
 
 
 def sheet_lines(task: QuestionnaireTask, sheet: QuestionnaireState) -> list[str]:
-    """What is asked on the page on the screen, under a line that says how far it is."""
+    """The questions on the current page, below a line that shows the progress."""
     ids, pages = task.asked(sheet).ids, task.pages_asked(sheet)
     asked = [item for item in task.instrument.items if item.id in ids]
     items = [

@@ -1,4 +1,4 @@
-"""Events and commands of the reconstruction task. z holds one number a dimension: a continuous
+"""Events and commands of the reconstruction task. z holds one number per dimension: a continuous
 dimension's value, a discrete dimension's index. Its trials end with `trial.ended`.
 """
 

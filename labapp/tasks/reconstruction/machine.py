@@ -423,7 +423,7 @@ class ReconstructionTask(machine.StageMachine[StageState]):
 
     def _after(self, trial: Trial, payload: Payload, working: int) -> Trial:
         """The question after an event of its own, at `working` (working time, ns). As published,
-        active time grows with snapshots alone."""
+        active time grows only with snapshots."""
         if isinstance(payload, Activity) and not self.as_published:
             trial = replace(trial, active=trial.active.add_action(working))
         return self._change_trial(trial, payload, working)

@@ -1,5 +1,5 @@
 """Events and commands of the single-dimension task (paper 000, 4.5). Positions hold one number
-a dimension: a continuous dimension's value, a discrete dimension's index. Its questions end with
+per dimension: a continuous dimension's value, a discrete dimension's index. Its questions end with
 `trial.ended`.
 """
 

@@ -245,7 +245,7 @@ class SheetGrid:
         return self.groups * self.columns
 
     def gaps(self) -> tuple[float, float]:
-        """Logical pixels between cells, added up across and down."""
+        """Total space between cells, across and down, in logical pixels."""
         between = (self.groups - 1) * GROUP_GAP + self.groups * (self.columns - 1) * GAP
         return between, (self.rows - 1) * GAP
 
@@ -313,7 +313,7 @@ class ExampleSheet(Picture):
         self.update()
 
     def width_of(self, rows: int, columns: int) -> int:
-        """What so many rows of so many pictures would take of the room of the last `fit`."""
+        """The space that a grid of pictures would take up in the area of the last `fit`."""
         return self._measure_taken(*self._find_grid(rows, columns)).width()
 
     def _find_grid(self, rows: int, columns: int) -> tuple[tuple[float, float], SheetGrid]:

@@ -1,6 +1,6 @@
 """What a moderator reads of a masked picture: what it is of, and the answers so far.
 
-What is correct and what the model predicts is for the moderator's eyes alone.
+What is correct and what the model predicts is shown only to the moderator.
 """
 
 from __future__ import annotations

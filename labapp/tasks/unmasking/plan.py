@@ -54,7 +54,7 @@ class Unmasked(Strict):
 
 class PlannedMask(Strict):
     """A stimulus. pixels: of the grid that are shown; picture: a masked picture by name; logits: of
-    the model on it, one a class, none if there is no model to ask."""
+    the model on it, one per class, none if there is no model to ask."""
 
     percent: float
     pixels: int

@@ -90,7 +90,7 @@ class UnmaskingStages(AdaptiveStages, StimulusStages):
     methods : of the set; without it all.
     masks : percentages of pixels shown, spaced (smallest, largest, count) or listed.
     fill : what masked pixels become: the `mean` of the pictures, `black`, `grey` or `white`.
-    sign : whether pixels are ranked by their score (`signed`) or by its size alone (`absolute`).
+    sign : whether pixels are ranked by their score (`signed`) or only by its size (`absolute`).
     order : of the sequences: as listed, or by lot for each participant.
     question : above the buttons; by default the window's own.
     class_names : the label of each class's button (default: the set's names).

@@ -756,6 +756,10 @@ class RowModel(QAbstractTableModel, Generic[Row]):
         return self.cell(self.rows[index.row()], index.column(), role)
 
 
+LEAST_TABLE = 104
+"""Logical pixels of a heading and two rows."""
+
+
 class Headings(QHeaderView):
     """Of columns, which can be sorted by. They keep no more room than their arrow takes: Qt keeps a
     square of a heading's height in each."""
@@ -807,6 +811,10 @@ class RowTable(QTableView):
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
         click = self.clicked if by_one_click else self.doubleClicked
         click.connect(lambda index: self.picked.emit(index.row()))
+
+    def sizeHint(self) -> QSize:
+        """It takes what others leave it; a page scrolls only where that is less than this."""
+        return QSize(super().sizeHint().width(), LEAST_TABLE)
 
     def selected_row(self) -> int | None:
         """The place of the first selected row, None if there is none."""

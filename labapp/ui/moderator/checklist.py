@@ -105,7 +105,7 @@ def readiness(rows: Sequence[ChecklistRow]) -> Readiness:
 
 
 def unknown(key: str) -> ChecklistRow:
-    """A row of a study that cannot be used, or has no plan: nothing can be said of it."""
+    """A row that cannot be checked, because the study cannot be used or has no plan."""
     text = "" if key in (PICTURES, LSL) else tr("checklist.study_first")
     return ChecklistRow(key, "warn", text, required=False)
 
@@ -575,7 +575,7 @@ def state_text(line: SessionSummary) -> str:
 
 
 def voice_text(line: SessionSummary) -> str:
-    """What there is of sound."""
+    """The state of the sound."""
     if not line.sound:
         return tr("state.no_sound")
     if not line.lost_s:

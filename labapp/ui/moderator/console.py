@@ -459,7 +459,7 @@ class ConsoleWindow(Fitted, QMainWindow):
             self.refresh(mirror=self._remote or self._ticks % MIRROR_TICKS == 0)
 
     def stands_aside(self) -> bool:
-        """Whether a masked picture is to appear right now, which drawing here would delay."""
+        """Whether a masked picture is about to appear, which drawing here would delay."""
         state = self._runner.state
         if self._remote or not state.running or state.pauses.held:
             return False

@@ -260,7 +260,7 @@ class TableForm(CommandForm):
         """Read again what is shown."""
 
     def describe(self, output: str) -> str:
-        """What came of a command, by what it wrote."""
+        """The outcome of a command, based on what it wrote."""
         return output.strip()
 
     def show_error(self, error: LabappError) -> None:

@@ -140,7 +140,7 @@ class HomeView(QWidget):
         centred = bits.row(None, 0, (theme.SPACE_XL, 0, theme.SPACE_XL, 0))
         layout.addLayout(bits.fill(centred, 1, (column, 100), 1), 1)
         self._later = QWidget(), QWidget()  # for two pages that are made when they are opened
-        pages = (self.sessions_page, self.study, *self._later)
+        pages = (bits.Scrolling(self.sessions_page), self.study, *self._later)
         for page in (self._new_session_page(), *pages, self._reader_page()):
             self.pages.addWidget(page)
         self.opening = OpeningCard(self)
@@ -246,7 +246,7 @@ class HomeView(QWidget):
 
     @property
     def study_shown(self) -> bool:
-        """Whether the study's page is looked at, and not blind."""
+        """Whether the study's page is visible and not blind."""
         return self.pages.currentIndex() == STUDY and not self.session.blind.isChecked()
 
     @property
@@ -378,7 +378,7 @@ class HomeView(QWidget):
 
         page = ResearcherPage(PALETTE)
         page.set_wide(self._wide)
-        bits.fill(bits.column(self._later[0], 0), page)
+        bits.fill(bits.column(self._later[0], 0), bits.Scrolling(page))
         return page
 
     @cached_property
@@ -386,7 +386,7 @@ class HomeView(QWidget):
         from labapp.ui.researcher.coding_page import CodingPage
 
         page = CodingPage(PALETTE)
-        bits.fill(bits.column(self._later[1], 0), page)
+        bits.fill(bits.column(self._later[1], 0), bits.Scrolling(page))
         return page
 
     def _limit_width(self) -> None:

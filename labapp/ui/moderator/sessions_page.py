@@ -330,7 +330,7 @@ class DecisionLine(_QuestionLine):
         self.reason.textChanged.connect(self._update_button)
 
     def ask(self, line: SessionSummary, exclude: bool) -> None:
-        """Ask about a session; exclude: whether it is to be excluded."""
+        """Ask for the reason; exclude: whether the session will be excluded."""
         self._needed = exclude  # a reason
         asked = N_("sessions.exclude_question") if exclude else N_("sessions.include_question")
         self._ask(line, asked, tr("sessions.exclude") if exclude else tr("sessions.include"))

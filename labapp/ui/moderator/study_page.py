@@ -103,7 +103,7 @@ def facts_of(card: ModelCard) -> str:
 
 
 def about(sheet: TraversalSheet, states: int) -> str:
-    """What a drawing of a sheet shows that has room for so many states."""
+    """The caption of a sheet's drawing that has room for this number of states."""
     text = counted(
         states,
         "study.rows_note",

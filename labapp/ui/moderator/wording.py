@@ -307,7 +307,7 @@ MOST = "\N{LESS-THAN OR EQUAL TO}\N{NO-BREAK SPACE}"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line beside the participant's screen, for the moderator alone.
+    """A line next to the participant's screen, for the moderator only.
 
     Attributes
     ----------

@@ -205,7 +205,7 @@ class Screen(Shown):
         """The right button was pressed."""
 
     def help(self) -> None:
-        """The button on top was pressed that `head().help` names."""
+        """The button at the top that shows `head().help` was pressed."""
 
     def opened(self) -> Opened | None:
         """What the state says is opened over the screen; None for nothing."""

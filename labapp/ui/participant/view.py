@@ -177,7 +177,7 @@ class SessionView:
 
     @property
     def look(self) -> Look:
-        """What the participant's window shows besides the state, where it was recorded."""
+        """What the participant's window shows in addition to the state, if it was recorded."""
         return self.source.state.look
 
     @property

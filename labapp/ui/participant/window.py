@@ -236,7 +236,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     def refresh(self) -> None:
         """Bring the window in step with the session; what changes meanwhile is rendered after it,
-        not inside it. A screen that cannot be shown is covered, and what it raised goes on."""
+        not inside it. A screen that cannot be shown is covered, and its exception is passed on."""
         if self._rendering:
             self._again = True
             return
@@ -380,7 +380,7 @@ class ParticipantWindow(Fitted, QWidget):
 
     @property
     def opened(self) -> Opened | None:
-        """What is opened over the screen, where it is on top."""
+        """The widget that is open on top of the screen, if any."""
         shown = self.stack.currentWidget()
         return shown if isinstance(shown, Opened) else None
 
@@ -854,7 +854,8 @@ class WindowPicture:
         show_head_under_cover(self.top, session, self.screen, self._index)
 
     def draw(self, room: QSize, ratio: float) -> QPixmap:
-        """The window in a room of so many logical pixels, on a display of so many pixels each."""
+        """Draw the window in an area given in logical pixels, on a display with the given number of
+        pixels per logical pixel."""
         whole = self.window.size()
         fitted = whole.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
         if fitted.width() > whole.width():

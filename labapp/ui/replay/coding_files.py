@@ -138,7 +138,7 @@ class CodingFiles:
 
     @property
     def may_write(self) -> bool:
-        """Whether the participant agreed that what was said is written down."""
+        """Whether the participant agreed to a transcript."""
         return self.record.may("transcript")
 
     def put_texts(self, *texts: Text) -> None:
@@ -352,7 +352,7 @@ def _read_stamp(path: Path) -> object:
 
 
 def find_codebook(study: Path, wanted: str) -> Codebook:
-    """The codebook of that id of a study; the only one where none is named. Raises
+    """The codebook of a study with that id, or its only codebook if no id is given. Raises
     AnnotationError."""
     books = codebooks.codebooks_of(study)
     if not books:

@@ -114,7 +114,7 @@ class CodingState(QObject):
             self._current = first.id
 
     def attempt(self, change: Callable[[], object]) -> bool:
-        """Change something of the files; tell of what is refused, and say whether it was done."""
+        """Change the files and return whether this was done; a refusal is shown."""
         try:
             change()
         except LabappError as error:
@@ -135,7 +135,7 @@ class CodingState(QObject):
 
     @property
     def status(self) -> str:
-        """Of the own coding: draft, done or locked."""
+        """The status of this rater's coding: draft, done or locked."""
         return self.files.status
 
     @property

@@ -327,8 +327,8 @@ def _telling(value: object, told: bool = False) -> Iterator[str]:
 def run_coding(path: Path, request: CodingRequest, at_ns: int | None = None) -> int:
     """Let a rater code a session until the window is closed, or the program is asked to end.
 
-    at_ns: the session time to begin at; without it, where this session was left. Raises
-    LabappError where the session cannot be coded.
+    at_ns: the session time to begin at; without it, the position at which this session was last
+    closed. Raises LabappError if the session cannot be coded.
     """
     coding = open_coding_window(path, request)
     window = coding.window

@@ -68,8 +68,8 @@ class ExportWanted:
     format : a name of `labapp.coding.exchange.incoming.FORMATS`.
     sound : a name of `SOUNDS`.
     out : the file, or of several sound files the folder.
-    on_transcript : whether codes of units are on the transcript, instead of on words beside; of
-        `qdpx` alone.
+    on_transcript : whether codes of units are on the transcript, instead of on words beside; for
+        `qdpx` only.
     """
 
     format: str

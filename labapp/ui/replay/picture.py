@@ -151,7 +151,8 @@ class PastWindow:
         self.picture.show_cover(CoverText(tr("replay.screen_unshown"), why))
 
     def draw(self, room: QSize, ratio: float, *, trails: bool = False) -> QPixmap:
-        """The window in a room of so many logical pixels, on a display of so many pixels each.
+        """Draw the window in an area given in logical pixels, on a display with the given number of
+        pixels per logical pixel.
 
         trails: with the movements of the dials in the last seconds.
         """

@@ -192,7 +192,7 @@ class Transport(QFrame):
     # --- going to a time ----------------------------------------------------------------------
 
     def ask_time(self) -> None:
-        """Let a time be typed in place of the one that is shown."""
+        """Let the user type a time in place of the displayed one."""
         self.field.setText(self.time.text())
         self.times.setCurrentWidget(self.field)
         self.field.selectAll()

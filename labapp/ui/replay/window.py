@@ -329,7 +329,7 @@ class ReplayWindow(Fitted, QWidget):
         return self.session.lanes if self._lanes is None else self._lanes
 
     def set_lanes(self, lanes: Sequence[Lane]) -> None:
-        """Show other lanes, as to raters from whom something is hidden."""
+        """Show different lanes, for example for raters from whom something is hidden."""
         self._lanes = lanes
         self.timeline.set_lanes(lanes)
         self.events.set_lanes(lanes, self._parts)

@@ -223,7 +223,7 @@ class ReplayProcesses(QObject):
 
 
 def replayable(line: SessionSummary | None) -> bool:
-    """Whether a session may be replayed: nobody withdrew from it."""
+    """Whether a session may be replayed, i.e. the participant has not withdrawn."""
     return line is not None and not line.withdrawn
 
 

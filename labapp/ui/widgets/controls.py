@@ -184,7 +184,7 @@ class TextField(QWidget):
         return self.edit.text() if isinstance(self.edit, QLineEdit) else self.edit.toPlainText()
 
     def show_text(self, text: str) -> None:
-        """Show what the session says, unless a hand wrote something else that is not kept yet."""
+        """Show the session's text, unless the participant typed something not yet stored."""
         self._given = text
         if self.text().strip() == text:
             self._written = False
@@ -491,7 +491,7 @@ def _set_spacing(layout: Box, spacing: int, margins: Margins) -> Box:
 
 def fill(layout: Box, *items: Item) -> Box:
     """Add widgets and layouts one after another. In a pair the number says how far one stretches,
-    a flag at which side of its place it stands; a number alone is empty room that stretches, unless
+    a flag at which side of its place it stands; a number is empty space that stretches, unless
     it is a `Gap`."""
     for item in items:
         inside, how = item if isinstance(item, tuple) else (item, 0)

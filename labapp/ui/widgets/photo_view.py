@@ -70,7 +70,7 @@ def cut_out(image: QImage, box: Box | None) -> QImage:
 
 
 def scale_image(image: QImage, size: QSize, *, squares: bool = False) -> QImage:
-    """An image at another size, its pixels made of the means of those that they cover; squares: one
+    """An image resized by averaging the pixels that each new pixel covers; squares: one
     that is enlarged to twice its size or more keeps its pixels, as squares."""
     how = Qt.TransformationMode.SmoothTransformation
     if squares and size.width() >= 2 * image.width():
@@ -448,7 +448,7 @@ class Enlarger(QAbstractButton):
         view.gone.connect(self.leave)
 
     def leave(self) -> None:
-        """Nothing is pointed at any more."""
+        """The pointer has left the view."""
         self._shown = self._over = None
         self._show_rest()
 
@@ -596,7 +596,7 @@ class Images:
         return self._once(("heatmap", ref, heat, colours), make_overlay)
 
     def part(self, ref: str, box: tuple[float, float, float, float] | None) -> QImage:
-        """What is in a box of a picture."""
+        """The part of a picture inside a box."""
         return self._once(("part", ref, box), lambda: cut_out(self.image(ref), box))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], QImage]) -> QImage:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 import pytest
 
-from labapp.analysis.design import anova, mixed
+from labapp.analysis.columns import table_columns
+from labapp.analysis.design import anova, logistic, mixed
+from labapp.analysis.design.analyses import TRIALS_MIXED
 from labapp.analysis.design.anova import CONTRAST, EQUIVALENCE
 from labapp.analysis.design.contents import ANALYSED_VALUES
 from labapp.analysis.design.further import HUGE, LARGEST, bayes_factor
 from labapp.analysis.design.layout import wide
 from labapp.analysis.design.sections import paper_tables, sections
 from labapp.analysis.design.sources import NO_VALUES, NOT_MEASURED, ONE_LEVEL
+from labapp.analysis.inference import FEW
+from labapp.analysis.statistic import Statistic
+from labapp.analysis.tables import build_frame
 from labapp.base.report.page import join_parts
 from labapp.study.design import Design
 from tests.analysis.design import frames
@@ -107,6 +113,63 @@ def test_only_a_bound_in_the_outcomes_unit_is_tested_untransformed() -> None:
     assert standardised.difference == test.difference
     *_, last = paper_tables(results)
     assert [row[0] for row in last.rows] == ["response_time_s (log s)", "response_time_s"]
+
+
+def test_groups_with_one_person_each_cannot_be_told_from_people() -> None:
+    rows = frames.frame("ga", 3, 1).query("participant != 'P02'")
+    trials = rows.loc[rows.index.repeat(4)].reset_index(drop=True)
+    noise = np.random.default_rng(1).normal(size=len(trials))
+    fitted = mixed.of_trials(trials.assign(value=noise), frames.layout("ga"), None)
+    assert isinstance(fitted, Statistic)
+    assert fitted.why == FEW
+
+
+def test_the_trials_of_one_person_have_no_error_of_log_odds() -> None:
+    trials = frames.trials("g", 16, 2, binary=True)
+    alone = trials["g"].eq("g0") | trials["participant"].eq("P01")
+    for rows, why in ((trials, ""), (trials[alone], logistic.ALONE)):
+        fitted = logistic.of_trials(rows.reset_index(drop=True), frames.layout("g"))
+        assert getattr(fitted, "why", "") == why
+
+
+def test_few_degrees_of_freedom_are_those_of_lmertest() -> None:
+    # lmerTest:::get_Fstat_ddf
+    assert mixed._together([1.9, 8.0]) == 2.0
+    assert mixed._together([4.0, 8.0]) == pytest.approx(2 * (2 + 8 / 6) / (2 + 8 / 6 - 2))
+
+
+def test_a_measured_group_is_in_the_models_of_trials_and_a_covariate_is_related() -> None:
+    design = {"within": ["model"], "measured": ["used", "age"]}
+    tables = study({"design": design, "analysis": TIMES}, n=16)
+    people = tables.participants["participant"]
+    asked = {"study": "own", "session": "1", "instrument": "pre", "submitted": True}
+    tables = replace(
+        tables,
+        answers=build_frame(
+            [
+                asked | {"participant": who, "item": item, **value}
+                for at, who in enumerate(people)
+                for item, value in (
+                    ("used", {"value_text": ("often", "never")[at // 3 % 2]}),
+                    ("age", {"value": 20.0 + at * at}),
+                )
+            ],
+            table_columns()["answers"],
+        ),
+    )
+    results = analysed(tables)
+    (analysis,) = results.analyses
+    assert [model.name for model in analysis.beside] == [TRIALS_MIXED]
+    page = str(join_parts(sections(results)))
+    assert "Response time was related to age, F(1, 13)" in page
+
+
+def test_what_was_not_analysed_is_not_called_exploratory() -> None:
+    tables = study(GROUPS)
+    tables.stages["response_time_s"] = None
+    page = str(join_parts(sections(analysed(tables))))
+    assert NO_VALUES in page
+    assert "Exploratory" not in page
 
 
 def test_every_covariate_has_a_column() -> None:

@@ -21,19 +21,18 @@ RATE = 16_000
 
 
 class PatientTime:
-    """In place of `time` in the player: real time, but of a moment in which nobody looked at it,
-    as where this process does not get its turn, no more than MOST_NS. So nothing is late in it."""
+    """In place of `time` in the player: real time, but of a moment in which nobody looked at it, as
+    where this process does not get its turn, no more than so many ms. So nothing is late in it."""
 
-    MOST_NS = 5_000_000
-
-    def __init__(self) -> None:
+    def __init__(self, most_ms: int = 5) -> None:
+        self._most_ns = most_ms * 1_000_000
         self._lock = threading.Lock()
         self._looked = self._now = time.perf_counter_ns()
 
     def perf_counter_ns(self) -> int:
         with self._lock:
             before, self._looked = self._looked, time.perf_counter_ns()
-            self._now += min(self._looked - before, self.MOST_NS)
+            self._now += min(self._looked - before, self._most_ns)
             return self._now
 
     def perf_counter(self) -> float:

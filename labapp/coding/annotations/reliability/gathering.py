@@ -1,6 +1,6 @@
 """What of a study may be compared: by codebook, tier and round, the marks of each rater.
 
-Codes and values of units as tables of ratings: a row a unit, a column a rater.
+Codes and values of units as tables of ratings: one row per unit, one column per rater.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CodedSession:
 
 
 def participant_numbers(sessions: Iterable[CodedSession]) -> list[int]:
-    """By session the number of its participant, from 0 in the order in which they appear."""
+    """The number of each session's participant, from 0 in order of appearance."""
     return _number_names((session.study, session.participant) for session in sessions)
 
 
@@ -290,7 +290,7 @@ def _stretches(session: CodedSession, rater: str, phase: Phase) -> tuple[Stretch
 
 
 NO_CODE = "(no code)"
-"""What an optional tier has where a rater left a unit without a code."""
+"""What an optional tier has if a rater left a unit without a code."""
 
 PRESENCE = ("absent", "present")
 """Of one code against all others."""
@@ -384,8 +384,8 @@ class UnitTable:
 
 def unit_table(tier: TierCoding, *, everybody: bool = False) -> UnitTable:
     """The units of frozen segmentations with what raters gave to them. tier: a tier whose codes are
-    given to units; everybody: whether units of all speakers are compared, not the participant's
-    alone."""
+    given to units; everybody: whether units of all speakers are compared, not only the
+    participant's."""
     raters = tier.raters
     rows: list[CodedUnit] = []
     remarks: list[str] = []

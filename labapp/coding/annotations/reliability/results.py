@@ -271,8 +271,8 @@ def results_of(
     ----------
     step : the grid of time-unit kappa, in whole atoms of time.
     again : raters who coded twice: the name of the first and of the second coding. The second is
-        compared with the first alone.
-    everybody : whether units of all speakers are compared, not the participant's alone.
+        compared only with the first.
+    everybody : whether units of all speakers are compared, not only the participant's.
     """
     seconds = {second for _, second in again}
     firsts = tuple(rater for rater in tier.raters if rater not in seconds)
@@ -339,7 +339,7 @@ def _of_units(tier: TierCoding, table: UnitTable) -> Iterator[Figure]:
 def _nominal(
     tier: TierCoding, code: str, raters: tuple[str, ...], ratings: Ratings
 ) -> Iterator[Figure]:
-    """Kappa for two raters, alpha for more; AC1 beside it, and Fleiss's kappa where it may be."""
+    """Kappa for two raters, alpha for more; AC1 beside it, and Fleiss's kappa if it may be."""
     two = len(raters) == 2
     measures: list[Measure] = [CohenKappa()] if two else []
     measures += [alpha_for(ratings, "nominal"), GwetAC1()]
@@ -477,7 +477,7 @@ class SoFar:
     ----------
     tier : the tier.
     raters : who coded it.
-    result : kappa of two raters or alpha of more, alpha with MASI distance where a unit may have
+    result : kappa of two raters or alpha of more, alpha with MASI distance if a unit may have
         several codes, nominal u-alpha of spans; without an interval, for there is one session.
     """
 

@@ -85,7 +85,7 @@ def study_agreement(
     out : a folder to write, which must not exist.
     step : the grid of time-unit kappa in milliseconds.
     again : raters who coded twice: the names of the first and of the second coding.
-    everybody : whether units of all speakers are compared, not the participant's alone.
+    everybody : whether units of all speakers are compared, not only the participant's.
     """
     coded = read_studies(paths)
     names = {rater for session in coded.sessions for rater in session.annotations.raters}
@@ -244,7 +244,7 @@ def figure_rows(results: Iterable[TierResults]) -> Iterator[Row]:
 
 
 def confusion_rows(results: Iterable[TierResults]) -> Iterator[Row]:
-    """A row a pair of codes that two raters gave the same units, of tiers with one code a unit."""
+    """One row per pair of codes that two raters gave the same units, of one-code tiers."""
     for tier in results:
         table = tier.units
         if table is None or not tier.tier.tier.exclusive:
@@ -266,8 +266,8 @@ def confusion_rows(results: Iterable[TierResults]) -> Iterator[Row]:
 
 
 def disagreement_rows(results: Iterable[TierResults]) -> Iterator[Row]:
-    """A row a unit, or a stretch of time, to which raters gave different codes; onset and offset in
-    seconds of session time."""
+    """One row per unit, or a stretch of time, to which raters gave different codes; onset and
+    offset in seconds of session time."""
     for tier in results:
         if tier.units is not None:
             for row in tier.units.rows:

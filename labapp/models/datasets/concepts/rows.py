@@ -4,7 +4,7 @@ with it.
 
 Which rows of a grid of factors a task keeps, so that its factors depend on each other (paper 001,
 A.6): with lambda correlations, each value of factor i (i up to lambda) allows factor i + 1 only
-half of its values, drawn without replacement: from the lower three quarters of them where one
+half of its values, drawn without replacement: from the lower three quarters of them if one
 concept of the row is 1, from the upper three quarters otherwise. Factors after lambda + 1 keep
 every other value, so that the size hardly changes with lambda.
 
@@ -101,14 +101,14 @@ class ConceptSplit:
     words : of each concept, for people; none if people see nothing of it.
     rules : of each class, by number the concepts that make it, 1 or 0, all of them together; see
         `rules_of`.
-    class_names : id and name of each class, where they have some. `invented`: whether nobody
+    class_names : id and name of each class, if they have some. `invented`: whether nobody
         knows them before.
     classes_are : what texts call the classes.
     draw : a picture for people of one row's factors, so many pixels wide: uint8, (pixels, pixels,
         3); None if a row is no picture.
     unclear : by number of a factor, the values between which people cannot tell its concept by
         eye; see `clear`. Empty if nothing is known of that.
-    reference : in place of that, what a stimulus set names such a picture by that is drawn where it
+    reference : in place of that, what a stimulus set names such a picture by that is drawn if it
         is needed.
     """
 
@@ -166,7 +166,7 @@ def check_reading(reading: str) -> None:
 
 
 TEST_SHARE = 0.2
-"""Kept for the test where a task has no fixed sizes, as in the released code."""
+"""Kept for the test if a task has no fixed sizes, as in the released code."""
 VALIDATION_SHARE = 0.1
 """Of the rows to train on, kept for validation, as in the released code."""
 
@@ -226,7 +226,7 @@ def part(rows: ConceptRows, numbers: Int64) -> ConceptRows:
 
 
 def draw_rows(rows: ConceptRows, count: int, seed: int) -> ConceptRows:
-    """So many of the rows, drawn by `seed`, in their order; all of them where there are fewer."""
+    """So many of the rows, drawn by `seed`, in their order; all of them if there are fewer."""
     return part(rows, np.sort(order(generator(seed, 3), len(rows))[:count]))
 
 
@@ -290,7 +290,7 @@ def make_correlation_rule(
     Parameters
     ----------
     steps : of each factor, which values are kept: every so many; by default those of the text.
-    halves : of each factor, from how many lower or upper values how many are drawn, where these are
+    halves : of each factor, from how many lower or upper values how many are drawn, if these are
         not three quarters and half; None for a factor of which they are.
     """
     if not 0 <= correlations < len(sizes):

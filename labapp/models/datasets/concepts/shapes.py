@@ -2,7 +2,7 @@
 
 Paper 001, A.6; the data set is Burgess and Kim (2018): 480,000 pictures, 64 x 64, in colour. By
 the paper's rule a task has 16,000 of them without correlations (14,000 with five where halves are
-rounded down, and more where the shape, which decides itself what is allowed, is drawn upon). The
+rounded down, and more if the shape, which decides itself what is allowed, is drawn upon). The
 pictures are drawn by labapp, unless the official file is given; results on drawn ones are no
 repetition of published results.
 
@@ -343,7 +343,7 @@ COUNT = math.prod(SIZES)
 OFFICIAL = NAME
 
 BELOW = (5, 5, 5, 4, 2, 7)
-"""Concept i is 1 where the number of factor i's value is below this."""
+"""Concept i is 1 if the number of factor i's value is below this."""
 CONCEPTS = (
     "floor red to green", "walls red to green", "object red to green", "small",
     "cube or cylinder", "from the left",
@@ -377,7 +377,7 @@ RELEASED_STEPS = (
 )  # fmt: skip
 """By lambda, the values of each factor that the released code keeps: every so many."""
 RELEASED_HALVES = (None, None, None, None, None, (9, 7))
-"""Of each factor: of how many lower or upper values how many are allowed, where that is not half of
+"""Of each factor: of how many lower or upper values how many are allowed, if that is not half of
 three quarters."""
 _HUES = np.array([colorsys.hsv_to_rgb(i / 10, 1.0, 1.0) for i in range(10)], dtype=np.float32)
 VALUES = (

@@ -41,7 +41,7 @@ from labapp.models.datasets.dsprites import draw_large
 from labapp.models.datasets.split import Float32, Float64, Int64, Rows
 
 BELOW = (2, 3, 20, 16, 16)
-"""Concept i is 1 where the number of factor i's value is below this."""
+"""Concept i is 1 if the number of factor i's value is below this."""
 CONCEPTS = ("square or ellipse", "small", "turned by less than half", "left", "top")
 CLASSES = 8
 MOST = len(BELOW) - 1
@@ -51,7 +51,7 @@ RELEASED_STEPS = (
 )  # fmt: skip
 """By lambda, the values of each factor that the released code keeps: every so many."""
 RELEASED_HALVES = (None, None, None, (20, 16), (20, 16))
-"""Of each factor: of how many lower or upper values how many are allowed, where that is not half of
+"""Of each factor: of how many lower or upper values how many are allowed, if that is not half of
 three quarters."""
 RELEASED_BELOW = (2, 3, 20, 15, 15)
 """As `BELOW`, for the label of the released code; its concepts are those of `BELOW`."""
@@ -215,7 +215,7 @@ def _draw_picture(factors: Float64, pixels: int) -> UInt8:
 
 
 def corrupt_backgrounds(rows: ConceptRows, *, seed: int = 0) -> ConceptRows:
-    """The same rows with a background that gives the label away on three quarters of the pictures,
+    """The same rows with a background that reveals the label on three quarters of the pictures,
     drawn by `seed` (paper 001, A.8)."""
     count = len(rows)
     changed = np.zeros(count, dtype=np.bool_)

@@ -67,7 +67,7 @@ UInt8 = NDArray[np.uint8]
 Predict = Callable[[UInt8], Float32]
 """Pictures, uint8 (n, channels, size, size) -> scores of the classes, float32 (n, classes)."""
 LEAST_SIDE = 512
-"""Pictures are shown with so many pixels a side where they have them, rounded up to a whole
+"""Pictures are shown with so many pixels a side if they have them, rounded up to a whole
 multiple of the model's."""
 MOST_CELLS = 14
 """Cells of a side of an explanation, at most."""

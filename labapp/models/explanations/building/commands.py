@@ -96,7 +96,9 @@ def find_scored_spec(
         wrong=min(spec.wrong, (each or spec.each) // 2) if wrong is None else wrong,
     )
     if spec.wrong > spec.each:
-        raise UsageError(f"{spec.wrong} of {spec.each} images of a class cannot be wrong.")
+        raise UsageError(
+            f"{spec.wrong} wrong images cannot be chosen from {spec.each} images of a class."
+        )
     return spec
 
 

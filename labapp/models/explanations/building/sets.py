@@ -11,7 +11,7 @@ that was taken.
 Building a stimulus set: paint, predict, choose, explain, write.
 
 The photos come from the test part of the data that the model was measured on. Of painted birds
-there are as many as anybody asks for: where a task finds too few it looks at more of them. The same
+there are as many as anybody asks for: if a task finds too few it looks at more of them. The same
 model, seed and set give the same folder.
 
 What the builder of stimulus sets needs of an explainer.
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 SETS = 10
 MOST_OF_A_CLASS = 2
-"""Photos of a class in a set, where there are many classes."""
+"""Photos of a class in a set, if there are many classes."""
 
 
 class TooFewPhotos(ValueError):
@@ -191,8 +191,8 @@ def _spread_right(photo: Candidate, dealt: list[Candidate], given: Given) -> tup
 
 
 def options(scores: Sequence[float], truth: int, *, random: np.random.Generator) -> tuple[int, ...]:
-    """Four classes to choose from, or all where there are fewer, in random places: those of the
-    highest scores where the true one is among the first three; else the first three and the true
+    """Four classes to choose from, or all if there are fewer, in random places: those of the
+    highest scores if the true one is among the first three; else the first three and the true
     one.
 
     Where the prediction is right these are the four of the highest scores. Paper 003, section 4;
@@ -362,7 +362,8 @@ class SetPhotos:
         return tuple(Class_(id=i, name=name) for i, name in zip(self.ids, self.names, strict=True))
 
     def most_of_a_class(self, size: int) -> int:
-        """Most photos of a class in a set of this size; of few classes twice their share."""
+        """The maximum number of photos per class in a set of this size; with few classes, twice
+        their share."""
         return max(MOST_OF_A_CLASS, ceil(2 * size / len(self.names)))
 
     def truth(self, row: int) -> int:
@@ -457,7 +458,7 @@ class BirdPhotos(SetPhotos):
 
     def candidate(self, row: int, prediction: int, *, eligible: bool) -> Candidate:
         """Its group is the genus. mistake: which of the two deciding marks the model took for
-        another: 0 none, 1 the second, 2 the first, 3 both; 4 where it took even the genus for
+        another: 0 none, 1 the second, 2 the first, 3 both; 4 if it took even the genus for
         another, so that nobody needs to look at marks."""
         truth = row % SPECIES
         inside = truth // SISTERS == prediction // SISTERS
@@ -618,7 +619,7 @@ def write(built: BuiltSet, folder: Path) -> Path:
 
 def load_test_rows(model: Classifier, data_folder: Path | None = None) -> PictureRows:
     """The pictures that a model was tested on. Raises ModelError if manifests cannot name them,
-    or no folder is given for a model that was trained on one; UsageError where one is given for
+    or no folder is given for a model that was trained on one; UsageError if one is given for
     another."""
     data = model.card.recipe.data
     if data_folder is not None and not isinstance(data, FolderData):
@@ -777,7 +778,7 @@ class Explainer(Protocol):
         """The explanations of photos, each the same whichever others are asked for."""
 
     def tree(self, model: Classifier) -> bytes | None:
-        """A picture of the whole tree, where there is one, as PNG."""
+        """A picture of the whole tree, if there is one, as PNG."""
 
 
 def pictures_of(rows: PictureRows, jobs: Sequence[ExplanationJob]) -> UInt8:

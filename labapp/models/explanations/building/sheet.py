@@ -86,7 +86,7 @@ def explanations(stimulus_set: StimulusSet) -> Figure:
 
 
 def masks(stimulus_set: StimulusSet, masking: Masking) -> Figure:
-    """One image of each class, a right one if there is: a row a method, a column a mask."""
+    """One image of each class, a right one if there is: one row per method, one column per mask."""
     manifest = stimulus_set.manifest
     chosen = [_first(manifest.photos, class_.id) for class_ in manifest.classes]
     photos = [photo for photo in chosen if photo is not None]
@@ -144,7 +144,7 @@ def _titles(row: Sequence[Axes], titles: Sequence[str]) -> None:
 
 
 def _beside(axes: Axes, caption: str, *, wrong: bool) -> None:
-    """Words at the left of a row, in bold where the prediction is wrong."""
+    """Words at the left of a row, in bold if the prediction is wrong."""
     written = axes.text(
         -0.08, 0.5, caption, transform=axes.transAxes, ha="right", va="center", fontsize=8
     )

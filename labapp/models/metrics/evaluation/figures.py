@@ -57,9 +57,9 @@ UNITS = {
     "accuracy": "accuracy",
     "correlations": "size of the correlation",
 }
-"""What the numbers of a part are, where its name does not say it."""
+"""What the numbers of a part are, if its name does not say it."""
 WHITE = {"purity": 0.5}
-"""The number at which a part is white, chance, where that is not 0."""
+"""The number at which a part is white, chance, if that is not 0."""
 
 
 @dataclass(slots=True)

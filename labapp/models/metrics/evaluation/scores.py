@@ -442,7 +442,7 @@ def show_progress(console: Console | None = None) -> Iterator[Say]:
 
 
 def show_all(outcomes: Sequence[MetricOutcome]) -> None:
-    """One line a metric on standard output."""
+    """One line per metric on standard output."""
     table = Table("metric", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("better")
@@ -498,7 +498,7 @@ def number(value: float) -> str:
 
 
 def _numbers(values: Any) -> list[str]:
-    """Counts and places without decimals, where there is nothing else among them."""
+    """Counts and places without decimals, if there is nothing else among them."""
     whole = bool((values == np.rint(values)).all())
     return [f"{value:.0f}" if whole else number(float(value)) for value in values]
 
@@ -578,8 +578,8 @@ def write(
     """Write scores into a folder made by `new_folder`; codes, factors: the names of columns.
 
     scores.json holds {"codes", "factors", "scores"}, the last as `MetricOutcome.to_json`;
-    scores.csv one line a metric; figures are SVG and PNG: all matrices, and each by itself. Raises
-    MetricError: the disk refuses.
+    scores.csv one line per metric; figures are SVG and PNG: all matrices, and each by itself.
+    Raises MetricError: the disk refuses.
     """
     with _report_disk_errors(out):
         from labapp.models.metrics.evaluation import figures
@@ -628,7 +628,7 @@ def _report_disk_errors(out: Path) -> Iterator[None]:
 def write_correlations(result: Correlations, names: Sequence[str], out: Path) -> list[Path]:
     """Write correlations of factors, called `names`, into a folder made by `new_folder`.
 
-    correlations.json as `Correlations.to_json`; correlations.csv one line a factor, with what it
+    correlations.json as `Correlations.to_json`; correlations.csv one line per factor, with what it
     tells of the label and its correlations; a heat map as SVG and PNG. Raises MetricError: the disk
     refuses.
     """

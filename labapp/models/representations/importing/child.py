@@ -90,7 +90,7 @@ feature_dropout alpha_dropout detach clone copy identity lift_fresh_copy fill ma
 broadcast_tensors meshgrid triu tril scaled_dot_product_attention multi_head_attention_forward
 """
 ALLOWED = frozenset(_ALLOWED.split())
-"""Operators of `aten` that compute and do nothing else; with _ at the end where they do it in
+"""Operators of `aten` that compute and do nothing else; with _ at the end if they do it in
 place."""
 _ALLOWED_PRIMS = """
 Constant If Loop ListConstruct TupleConstruct ListUnpack TupleUnpack DictConstruct GetAttr
@@ -482,7 +482,7 @@ def _check() -> None:
 
 
 def _landlock(libc: ctypes.CDLL) -> None:
-    """Take every right on files; where the kernel lacks Landlock, seccomp refuses to open any."""
+    """Take every right on files; if the kernel lacks Landlock, seccomp refuses to open any."""
     version = libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return

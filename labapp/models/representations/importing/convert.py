@@ -91,12 +91,12 @@ def convert(
     todo: str = "Check the file and the latents, or export it as ONNX instead.",
 ) -> Conversion:
     """Convert a file to ONNX, and compute what it makes of latents itself. Raises ModelError: it
-    cannot be opened apart, or holds what is not converted, with its operators.
+    cannot be opened in a sandbox, or contains operators that cannot be converted.
 
     path : for messages.
     latents : or what else it takes, shape (n, ...).
     trusted : open it without shutting the process in.
-    todo : what to look at where it fails on them.
+    todo : what to look at if it fails on them.
     """
     refuse_other_kind(path, content, kind)
     with _child() as child:
@@ -273,7 +273,7 @@ class _Child:
         self._process.kill()
 
     def ended(self) -> str:
-        """How it ended, in words; `_TOO_LONG` where it computed for too long."""
+        """How it ended, in words; `_TOO_LONG` if it computed for too long."""
         code = wait_or_kill(self._process, 1)
         if self._late or code == -getattr(signal, "SIGXCPU", 0):
             return _TOO_LONG

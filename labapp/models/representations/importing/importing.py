@@ -366,7 +366,7 @@ def import_decoder(
     source : an ONNX, TorchScript or torch.export file; or `package:function`, see `python_backend`.
     latents : .npy, shape (n, dimensions): encodings of data that the model did not learn from, if
         there are any. Limits of dials and questions are taken from them.
-    shape : of an instance, where the decoder makes flat rows: (points,), (rows, columns) or (rows,
+    shape : of an instance, if the decoder makes flat rows: (points,), (rows, columns) or (rows,
         columns, 3).
     distance : how two instances are compared; see `labapp.models.representations.distance`. By
         default the

@@ -139,7 +139,7 @@ def codes(space: LatentSpace) -> str:
 
 
 def sample(rows: Float32) -> Float32:
-    """So many latents, the same for the same rows; each at least once where there are fewer."""
+    """So many latents, the same for the same rows; each at least once if there are fewer."""
     rng = np.random.default_rng(0)
     more = rng.integers(len(rows), size=max(0, CHECKED - len(rows)))
     places = np.concatenate([rng.permutation(len(rows))[:CHECKED], more])
@@ -195,7 +195,7 @@ def graph_of(
     numbers.
 
     given, made : shapes of what it takes and gives, without the number of rows.
-    todo : what to look at where it does not fit, for messages.
+    todo : what to look at if it does not fit, for messages.
     trusted : whether a file that is a program is opened though it cannot be shut in.
     """
     content = content_of(path)

@@ -71,7 +71,7 @@ def limit_seconds(seconds: int) -> None:
 
 @contextmanager
 def limit_memory() -> Iterator[None]:
-    """Let this process take no more than is free; where that is not known, all it asks for."""
+    """Let this process take no more than is free; if that is not known, all it asks for."""
     size = most()
     if sys.platform != "linux" or size is None:
         yield

@@ -187,7 +187,7 @@ def more_of(value: Any, kind: str = "") -> Mapping[str, str]:
 
 
 def by_parts(item: str, value: Any, kind: str = "") -> dict[str, Any]:
-    """A stored answer as scores count it, by the ids of its parts: numbers where there are any.
+    """A stored answer as scores count it, by the ids of its parts; as numbers, if it has any.
     What says nothing, as a slider that nobody touched, is left out.
 
     item: the id of its item; kind: where the plan names it.

@@ -369,7 +369,7 @@ def these_models_only(results: RepairResults) -> str:
 
 
 def models_table(results: RepairResults) -> Html:
-    """A row a model: its purity and accuracy, and what people did with it."""
+    """One row per model: its purity and accuracy, and what people did with it."""
     predictors, shares = results.models.predictors, results.models.shares
     measures = [name for name in FIRST if name in results.measures]
     means = {name: results.models.means(name).set_index("name") for name in measures}
@@ -400,7 +400,7 @@ def models_table(results: RepairResults) -> Html:
 
 
 def measures_table(results: RepairResults, sample: str) -> Html:
-    """Every measure of one sample, a column a model."""
+    """Every measure of one sample, one column per model."""
     names, words = results.models.known["name"].tolist(), SAMPLE_WORDS[sample]
     rows = []
     for name in results.measures:
@@ -460,7 +460,7 @@ def correlations_table(results: RepairResults) -> Html:
 
 
 def tests_table(results: RepairResults) -> Html:
-    """The hypotheses, a row a test."""
+    """The hypotheses, one row per test."""
     rows = []
     for test in results.tests:
         made = test.asked or Statistic()

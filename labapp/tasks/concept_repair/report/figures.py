@@ -61,7 +61,7 @@ def plates(results: RepairResults) -> list[ReportFigure]:
 
 
 def declared_slopes(results: RepairResults) -> ReportFigure | None:
-    """The tests of forecasts on OIS that a study declares, a point a model."""
+    """The tests of forecasts on OIS that a study declares, one point per model."""
     forecasts = results.forecasts
     if forecasts is None or PURITY not in forecasts.models:
         return None
@@ -96,7 +96,7 @@ def declared_slopes(results: RepairResults) -> ReportFigure | None:
 
 
 def by_purity(results: RepairResults) -> ReportFigure | None:
-    """Human measures on OIS, a point a model."""
+    """Human measures on OIS, one point per model."""
     known = results.models.known
     measures = [name for name in results.measures if MEASURES[name].rises or name == "success"]
     if OIS not in known or known[OIS].notna().sum() < 2 or not measures:

@@ -53,7 +53,7 @@ STUDIES = 100
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The forecasts of the study's tests, one a row: the person, the model, the place at which it
+    """The forecasts of the study's tests, one per row: the person, the model, the place at which it
     was met, the picture (all numbers from 0) and the type; z: the models' OIS, standardised;
     classes: how many there are to choose from."""
 
@@ -71,7 +71,7 @@ class Design:
         return np.asarray((self.purity - self.purity.mean()) / self.purity.std(ddof=1))
 
     def people(self, moved: Float64, right: Float64) -> pd.DataFrame:
-        """A row a participant and model, with the outcomes. moved, right: of each forecast."""
+        """One row per participant and model, with the outcomes. moved, right: of each forecast."""
         blocks = int(self.block.max()) + 1
         pair = self.person * blocks + self.block
         size = int(pair.max()) + 1

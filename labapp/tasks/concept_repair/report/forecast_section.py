@@ -134,7 +134,7 @@ def _reliability(forecasts: Forecasts) -> Html:
 
 
 def _models(forecasts: Forecasts) -> Html:
-    """A row a model: what its set says about it, and what people forecast."""
+    """One row per model: what its set says about it, and what people forecast."""
     people = forecasts.people.groupby("at")
     rows = []
     for model in records(forecasts.models):

@@ -103,8 +103,9 @@ class Slope:
 
 
 def model_estimates(values: Float64, person: Int64, block: Int64, model: Int64) -> Float64:
-    """The estimate of each model: of values, shape (n,), of a linear mixed model with models and
-    blocks as fixed effects and an intercept of each participant. The factors are numbers from 0."""
+    """The estimate for each model, from a linear mixed model of values, shape (n,), with models and
+    blocks as fixed effects and an intercept for each participant. The factors are numbers from
+    0."""
     models, blocks = int(model.max()) + 1, int(block.max()) + 1
     design = np.zeros((values.size, models + blocks - 1))
     design[np.arange(values.size), model] = 1
@@ -175,9 +176,9 @@ class Forecasts:
 
     Attributes
     ----------
-    people : a row a participant and model: `person`, `block` and `at` (numbers from 0), the counts
-        `n_TYPE`, `moved_TYPE`, `right_TYPE` of each type, and the outcomes of `UNITS`.
-    models : a row a model, in the order of `at`: `name`, and the measures that its set tells.
+    people : one row per participant and model: `person`, `block` and `at` (numbers from 0), the
+        counts `n_TYPE`, `moved_TYPE`, `right_TYPE` of each type, and the outcomes of `UNITS`.
+    models : one row per model, in the order of `at`: `name`, and the measures that its set tells.
     declared : the hypotheses of the study that tests here can test, in their order.
     """
 

@@ -367,7 +367,7 @@ class RepairResults:
 
     @property
     def participants(self) -> int:
-        """How many have a picture that counts."""
+        """Number of participants with at least one picture that counts."""
         return int(self.models.people["participant"].nunique())
 
     @property

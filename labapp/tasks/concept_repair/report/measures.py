@@ -1,4 +1,4 @@
-"""What each participant did with each model: a row a participant, model and sample of pictures.
+"""What each participant did with each model: one row per participant, model and sample of pictures.
 
 Pictures that can be repaired or left alone and were chosen for it (matched), those that were drawn
 whatever the model makes of them (natural), and those that were chosen because they cannot be set
@@ -163,7 +163,7 @@ CONCEPT_PARTICIPANTS: tuple[Column, ...] = (
     """),
     *(number(name, measure.meaning, measure.unit) for name, measure in MEASURES.items()),
 )
-"""A row a participant, model and sample."""
+"""One row per participant, model and sample."""
 
 
 @dataclass(frozen=True)
@@ -395,8 +395,8 @@ class StudyModels:
     Attributes
     ----------
     study : its id.
-    known : a row a model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
-        `concept_accuracy`, and a column a measure of `PREDICTORS` and of `SHARES`.
+    known : one row per model of a set: the columns of `MODEL`, `name`, `learner`, `task_accuracy`,
+        `concept_accuracy`, and one column per measure of `PREDICTORS` and of `SHARES`.
     people : the rows of the table `concept_participants`.
     """
 
@@ -427,8 +427,8 @@ class StudyModels:
         return {}
 
     def of(self, sample: str) -> pd.DataFrame:
-        """What each participant did with each model on one sample of pictures: a row a participant,
-        name of a model and instruction, the mean over sessions of each measure."""
+        """What each participant did with each model on one sample of pictures: one row per
+        participant, name of a model and instruction, the mean over sessions of each measure."""
         if sample not in self._of:
             own = self.people[self.people["sample"] == sample]
             own = own.merge(self.known[[*MODEL, "name"]], on=list(MODEL), how="left")

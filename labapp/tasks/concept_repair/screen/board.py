@@ -150,7 +150,8 @@ class AnswerCard(Choice):
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """How it can be laid out, the best first: boxes only where classes say what makes them."""
+        """Possible layouts, the best first; boxes only if classes state which concepts define
+        them."""
         known = any(side is not None for sides in self._sides for side in sides)
         return (WORDS, *BOXES) if known else (WORDS,)
 
@@ -216,7 +217,7 @@ class AnswerCard(Choice):
         return self.head_height(form) + self.rows(form) * (row or form.least_row) + 2
 
     def set_form(self, form: Form, wide: int, row: int) -> None:
-        """Take so much room across, with rows of so many logical pixels."""
+        """Use the given width, and rows of the given height, in logical pixels."""
         self.form, self._row = form, row
         self.setFixedSize(wide, self.needed_height(form, row))
         self.place_options()

@@ -343,7 +343,7 @@ def together(result: JudgingFindings, anchor: str) -> Iterator[Html]:
 
 
 def overview(result: JudgingFindings) -> Html:
-    """Table 1: a row a group; a star for what differs from chance, the highest value in bold."""
+    """Table 1: one row per group; a star if it differs from chance, the highest value in bold."""
     results = [outcome for some in result.by_study.values() for outcome in of_item(some, 1)]
     best = {
         name: max(
@@ -444,8 +444,8 @@ def _against(own: Sequence[Statistic], unit: str) -> object:
 
 
 def _tests(own: Sequence[Statistic]) -> Html:
-    """A line a test; those that have no value are named together below, and not even named where
-    none has one."""
+    """One line per test; those that have no value are named together below, and not even named
+    where none has one."""
     papers, quieter, without = [], [], []
     for outcome in sorted(
         (outcome for outcome in own if outcome.test != MEAN), key=lambda outcome: bool(outcome.ours)

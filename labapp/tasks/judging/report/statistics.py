@@ -179,9 +179,9 @@ def steps(group: PhotoGroup) -> Iterator[Statistic]:
 
 
 def first_wrong_steps(group: PhotoGroup) -> dict[int | None, int]:
-    """Where on a tree's path the first wrong step lies, counted back from the last (0), of the
-    photos judged that the model has wrong: photos by place, the earliest first, None (no step is
-    wrong) last. A photo that several judged counts once."""
+    """The position of the first wrong step on a tree's path, counted back from the last (0), for
+    the judged photos that the model gets wrong: photos by position, the earliest first and None (no
+    step is wrong) last. A photo that several judged counts once."""
     if group.task not in FIRST_WRONG:
         return {}
     photos = group.photos.drop_duplicates(["set", "photo"])

@@ -193,7 +193,7 @@ class JudgingScreen(DescribedScreen):
         return max(row.needed_width for row in self.asked.values())
 
     def ask(self, name: str, row: QuestionRow) -> QuestionRow:
-        """Have a question answered by this widget."""
+        """Let this widget ask a question."""
         row.answered.connect(
             lambda place, device: self.judge(name, self.place_of(name, place), device)
         )
@@ -459,7 +459,7 @@ class RatedScreen(JudgingScreen):
             self.after_row(place)
 
     def after_row(self, place: int) -> None:
-        """Where the keyboard goes from a row that was just rated."""
+        """The widget that gets the keyboard after a row was rated."""
         if not self.rows.focus_on(place + 1):
             self.go_to_first_asked()
 

@@ -221,7 +221,7 @@ class Explanation(QWidget):
         self.text.setFixedWidth(min(text_width(), (theme.CONTENT_WIDTH - theme.SPACE_XXL) // 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The tree stands below the text where there is too little width for it beside it."""
+        """The tree is placed below the text if there is no room next to it."""
         super().resizeEvent(event)
         least = self.text.width() + theme.SPACE_XXL + self.tree.minimumWidth()
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
@@ -232,7 +232,7 @@ class Explanation(QWidget):
 
 
 class WarmUpScreen(Screen):
-    """The pages before the exercises are the screen's alone: the session knows exercises."""
+    """The pages before the exercises are known only to the screen: the session knows exercises."""
 
     def __init__(self, session: SessionView, part: WarmUpPart) -> None:
         super().__init__(session, part)

@@ -191,7 +191,7 @@ def _raters(result: LabelResults) -> Iterator[str]:
 
 
 def names_table(models: Sequence[_Both], result: LabelResults, caption: str) -> Html:
-    """A row a dial, with its effect, its coverage and its names; models one below the other."""
+    """One row per dial, with its effect, its coverage and its names; models one below the other."""
     return render(
         "labapp.tasks.reconstruction.report.labels:names.html",
         models=[_model(*both, result) for both in models],
@@ -438,7 +438,7 @@ takes some 20 ms to draw."""
 
 
 def courses(tables: Tables, anchor: str) -> Iterator[Html]:
-    """Small multiples of the alignment, a figure a session that counts."""
+    """Small multiples of the alignment, one figure per session that counts."""
     chosen = (tables.trials["role"] == "stage") & tables.trials["task"].isin([TASK, CALIBRATION])
     trials = tables.trials[chosen]
     groups = list(trials.groupby(["participant", "session"], sort=False))

@@ -103,7 +103,7 @@ def by_mask(percents: tuple[float, ...], methods: tuple[str, ...] = ()) -> pd.Da
 
 
 def columns(interval: Interval, value: str, low: str, high: str) -> dict[str, Float64]:
-    """A value and its interval under these names, flat."""
+    """A value and its interval as flat columns with these names."""
     return {value: interval.value.ravel(), low: interval.low.ravel(), high: interval.high.ravel()}
 
 

@@ -92,7 +92,8 @@ def confidence(result: UnmaskingResults) -> ReportFigure | None:
 
 
 def _draw_stacked(ax: Axes, counts: pd.DataFrame) -> None:
-    """A bar a mask, of labels below and "I don't know" above, with the interval between them."""
+    """One bar per mask, of labels below and "I don't know" above, with the interval between
+    them."""
     shown = counts["percent"].to_numpy(float)
     steps = np.diff(np.log(np.sort(shown)))
     half = BAR * (float(steps.min()) if steps.size else 0.3) / 2
@@ -231,7 +232,7 @@ def psychometric(result: UnmaskingResults) -> ReportFigure | None:
 
 
 def _functions(ax: Axes, result: UnmaskingResults, own: pd.DataFrame) -> None:
-    """A line a method, and its threshold below the axis of shares."""
+    """One line per method, and its threshold below the axis of shares."""
     low, high = result.group.percents[0], result.group.percents[-1]
     x = np.geomspace(low, high, POINTS)
     for place, (_, fit) in enumerate(own.iterrows()):
@@ -613,7 +614,7 @@ def marks(
 
 
 def centre_marks(count: int) -> NDArray[np.float64]:
-    """Places of so many marks around the middle: -1, 0, 1 of three."""
+    """Positions of a number of marks around the middle: for three, -1, 0 and 1."""
     return np.arange(count, dtype=np.float64) - (count - 1) / 2
 
 
@@ -628,7 +629,7 @@ def share(ax: Axes, label: str, *, guess: float | None = None, top: int = 100) -
 
 
 def legend(figure: Figure, ax: Axes) -> None:
-    """One legend below all panels, of what the first of them shows."""
+    """One legend below all panels, for the contents of the first one."""
     handles, labels = ax.get_legend_handles_labels()
     if handles:
         figure.legend(

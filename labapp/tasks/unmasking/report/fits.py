@@ -103,7 +103,7 @@ def _own(
     over_all: CurveFits | None,
     most: tuple[float, float],
 ) -> Iterator[dict[str, object]]:
-    """A row a participant, in their order."""
+    """One row per participant, in their order."""
     x = np.log(np.array(cells.percents, np.float64))
     without = "" if over_all is not None else NO_POOLED
     why = [reason or without for reason in _unfit(x, hits, counts)]

@@ -68,7 +68,7 @@ def rows_of(frame: pd.DataFrame) -> list[Row]:
 
 
 def unbroken(text: str) -> str:
-    """Never a line break between a number and its percent sign."""
+    """Prevent line breaks between numbers and their percent signs."""
     return text.replace(" %", "\u00a0%")
 
 
@@ -599,7 +599,7 @@ def results_shown(sentences: Iterable[tuple[str, str, str]]) -> Html:
 
 
 def by_method(result: UnmaskingResults, means: Overall) -> Html:
-    """A row a method, over all masks and images."""
+    """One row per method, over all masks and images."""
     ranks = result.ranks.overall
     rows = []
     for row in rows_of(means.methods):
@@ -698,7 +698,7 @@ def _value(value: float, form: Callable[[float], str]) -> str:
 
 @dataclass(frozen=True)
 class Overall:
-    """methods: a row a method: method, n (annotations), median_ms (reaction time), and of each
+    """methods: one row per method: method, n (annotations), median_ms (reaction time), and of each
     measure its value, with its ends as labels_low and labels_high, and so on (95 %, bootstrap over
     participants). by_mask: the mean reaction time over all methods: percent, n, ms.
 

@@ -647,7 +647,8 @@ class PlanView:
 
 
 def rows_of(parts: Sequence[PlannedPart], *, blind: bool = False) -> tuple[PlanRow, ...]:
-    """Rows for a plan: a stage takes in the text before it and the questionnaires about it.
+    """Rows for a plan. The row of a stage includes the text before it and the questionnaires about
+    it.
 
     blind: representations are not named.
     """
@@ -767,7 +768,7 @@ class Note:
 
     @property
     def corrected(self) -> bool:
-        """Whether it reads otherwise than at first."""
+        """Whether its text has been changed."""
         return self.text != self.first
 
 

@@ -128,7 +128,7 @@ def test_what_cannot_be_built_is_told(lab: Path, tmp_path: Path) -> None:
         (
             (*model, "--id", "mine", "--images-per-class", "2", "--wrong-per-class", "3"),
             UsageError,
-            "3 of 2 images of a class cannot be wrong",
+            "3 wrong images cannot be chosen from 2 images of a class",
         ),
         ((*model, "--id", "faces-unmasking"), StimuliError, "comes with labapp"),
         ((*model, "--id", "mine"), ModelError, "was trained on the picture folder"),

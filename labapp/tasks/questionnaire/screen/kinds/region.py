@@ -47,7 +47,7 @@ class PictureRegions(SizedPicture, Choice):
         self.place_options()
 
     def box(self, index: int) -> QRectF:
-        """Where a region is, in the widget's pixels."""
+        """The position of a region, in the widget's pixels."""
         whole, area = self.picture_box(), self._areas[index]
         left, top = area.x() * whole.width(), area.y() * whole.height()
         return QRectF(left, top, area.width() * whole.width(), area.height() * whole.height())

@@ -148,7 +148,7 @@ class ItemView(QWidget):
 
 
 def make_mark() -> QLabel:
-    """Room for the mark of a missing answer."""
+    """The space for the mark that shows a missing answer."""
     label = PlainLabel()
     label.setFixedWidth(MARK_WIDTH)
     return label

@@ -100,7 +100,7 @@ class PublishedNames:
 
     @property
     def covered(self) -> int:
-        """Dials that at least `COVERED` of the participants named; one name a participant."""
+        """Dials that at least `COVERED` of the participants named; one name per participant."""
         return sum(n >= COVERED * PARTICIPANTS for n in self.names)
 
 
@@ -592,7 +592,7 @@ class NameRatings:
 
 
 def read_ratings(paths: Sequence[Path], sheet: Sheet) -> tuple[NameRatings, ...]:
-    """The sheets that raters filled in, held against the names of the sessions.
+    """The sheets that raters filled in, compared with the names in the sessions.
 
     Raises RatingError (file, line, column, what was found, what is allowed) when a file cannot be
     read, is of another analysis, lacks a name or has one that is not of the sessions or was
@@ -814,7 +814,7 @@ def agreement(says: Sequence[Sequence[bool]]) -> NameAgreement:
 @dataclass(frozen=True)
 class LabelResults:
     """All names of an analysis. models: by study, then as the paper's tables list them; effects: of
-    each of these; ratings: one a rater; agreement: where there are two raters or more. withheld:
+    each of these; ratings: one per rater; agreement: where there are two raters or more. withheld:
     participants, by study, whose names a de-identified copy does not hold."""
 
     models: tuple[LabelledModel, ...]
