@@ -70,7 +70,7 @@ def unfit_labels(loaded: LoadedStudy) -> Iterator[StudyError]:
     own = items(loaded).values()
     options = [str(option.id) for item in own for option in getattr(item, "options", ())]
     others = (*study.exclude, *study.quotas, *options, *_names_of_stages(study))
-    only_short = {*factors, *others, *columns} - _columns_of_other_tasks(study)
+    only_short = {*factors, *others, *({*columns} - _columns_of_other_tasks(study))}
     measures = [*columns, *spelt, *(longer for own in spelt.values() for longer in own)]
     known = dict.fromkeys((*factors, *measures, *others))
     known |= dict.fromkeys(_models_of_sets(known))

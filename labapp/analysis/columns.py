@@ -180,10 +180,7 @@ PARTICIPANTS = (
             session does not count if the participant withdrew or completed fewer sessions than the
             study needs
     """),
-    text(
-        "excluded_because",
-        "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items()),
-    ),
+    text("excluded_because", "; ".join(f"{rule}: {meaning}" for rule, meaning in RULES.items())),
     *columns_in("""
         text decided_by_hand: excluded or included: what the researcher decided about the session,
             overriding the rules; empty without a decision

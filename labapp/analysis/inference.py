@@ -128,8 +128,7 @@ def varies(values: Values, size: float | None = None) -> bool:
     largest of what they are differences of, if that is known."""
     if values.size < 2:
         return False
-    size = max(1.0, float(np.abs(values).max())) if size is None else size
-    return float(np.ptp(values)) > 1e-9 * size
+    return float(np.ptp(values)) > 1e-9 * (size or max(1.0, float(np.abs(values).max())))
 
 
 def _none(test: str, enough: bool) -> Statistic:

@@ -312,11 +312,7 @@ def answer_rows(answer: AnswerRecord, parts: Parts, listed: Sequence[str] = ()) 
 
 
 def _answer_row(
-    answer: AnswerRecord,
-    parts: Parts,
-    part: Questionnaire | None,
-    kind: str,
-    listed: Sequence[str],
+    answer: AnswerRecord, parts: Parts, part: Questionnaire | None, kind: str, listed: Sequence[str]
 ) -> Row:
     """What the rows of an answer have in common, and room for the value."""
     order = (part and part.items) or listed

@@ -387,9 +387,7 @@ class SessionRecords:
             made.append(whole)
         return made
 
-    def _stages(
-        self,
-    ) -> Iterator[tuple[TrialsPart, TaskRecords[Any, Any], list[Attempt]]]:
+    def _stages(self) -> Iterator[tuple[TrialsPart, TaskRecords[Any, Any], list[Attempt]]]:
         """Every stage and practice in the order of the plan, with its task and its attempts."""
         task_of = {part_id: task for task in self.tasks for part_id in task.parts}
         for part in self.parts.with_trials.values():

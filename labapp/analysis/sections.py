@@ -749,9 +749,7 @@ def _files(registration: Registration, sessions: pd.DataFrame) -> Iterator[str]:
 
 
 def _models(
-    registration: Registration,
-    sessions: pd.DataFrame,
-    cards: Mapping[Who, Mapping[str, str]],
+    registration: Registration, sessions: pd.DataFrame, cards: Mapping[Who, Mapping[str, str]]
 ) -> Iterator[str]:
     """Models of sessions that are others than those that were registered, by the hashes of their
     cards; nothing of a registration that names none."""

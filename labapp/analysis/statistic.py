@@ -92,8 +92,7 @@ class Statistic:
     )
     model: str = _text("id of the model; for a pair, of the first; empty if all are included")
     percent: float | None = _cell(
-        "for masked pictures: share of the pixels shown; empty if all are included",
-        "%",
+        "for masked pictures: share of the pixels shown; empty if all are included", "%"
     )
     unit: str = _text("unit of the quantity")
     test: str = _text("mean, another measure (share, median), or the name of the test or interval")

@@ -17,6 +17,7 @@ import pandas as pd
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from labapp.analysis.declared import read_declaration
+from labapp.analysis.inference import one_sample
 from labapp.analysis.tables import Tables
 from labapp.analysis.tracks import beyond
 from labapp.base.figure_style import ACCENT, SECONDARY, style
@@ -206,8 +207,6 @@ def average(
     those with one beyond the levels the threshold is not known. logarithms: over participants, too,
     as the study declares it of its analysis.
     """
-    from scipy import stats
-
     reached = (some["threshold"] for _, some in people if not beyond(some).any())
     values = (own.dropna().to_numpy(float) for own in reached)
     known = [np.log(each) if scale == "log" else each for each in values if len(each)]
@@ -218,12 +217,10 @@ def average(
         means = np.exp(means)
     elif logarithms and scale != "log":
         means = np.log(means)
-    middle = float(means.mean())
     back = np.exp if logarithms else float
-    if len(means) < 2:
-        return float(back(middle)), None, None
-    half = float(stats.t.ppf(0.975, len(means) - 1) * means.std(ddof=1) / np.sqrt(len(means)))
-    return float(back(middle)), float(back(middle - half)), float(back(middle + half))
+    test = one_sample(means, 0.0)
+    low, high = (None if end is None else float(back(end)) for end in (test.low, test.high))
+    return float(back(means.mean())), low, high
 
 
 def plates(asked: AskedAbout, counted: Tables) -> list[ReportFigure]:

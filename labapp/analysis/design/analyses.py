@@ -471,11 +471,7 @@ def _equivalences(
 
 
 def _equivalence(
-    means: anova.Means,
-    own: Comparison,
-    smallest: SmallestEffect,
-    outcome: Outcome,
-    transform: str,
+    means: anova.Means, own: Comparison, smallest: SmallestEffect, outcome: Outcome, transform: str
 ) -> tuple[Statistic | None, list[str]]:
     """The test of equivalence of a contrast, and remarks on it; None if there is none."""
     remarks, unit = [], " ".join(filter(None, (transform, outcome.unit)))

@@ -426,8 +426,13 @@ RESIDUALS_READ = (
     "Left: residuals of the participants who have a value in every cell, in standard "
     "deviations, against the quantiles of a normal distribution; normal residuals lie on the "
     "line. Right: residuals against fitted values; if the points fan out, the spread grows with "
-    "the fitted value."
+    "the fitted value. The area of a point shows how many participants have it."
 )
+SHARES_READ = (
+    "Shares have few different values, and less spread near 0 % and 100 %, which the analysis of "
+    "variance does not take into account."
+)
+BY_TRIALS = "The logistic regression of the trials does."
 
 
 def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportFigure | None:
@@ -443,7 +448,9 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
     with mpl.rc_context(style()):
         figure, axes = kit.panels(2 * len(shown), 2, HEIGHT_IN)
         for place, (analysis, model) in enumerate(shown):
-            residuals, fitted = model.residuals(), model.fitted()
+            # A share is in percent here, as everywhere on the page.
+            unit = 1 if analysis.shown is analysis else 100
+            residuals, fitted = unit * model.residuals(), unit * model.fitted()
             (at, ordered), (slope, middle, _) = scipy.stats.probplot(
                 residuals / residuals.std(ddof=1)
             )
@@ -453,9 +460,14 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
             quantiles.plot(ends, slope * ends + middle, color=ACCENT, linewidth=1.0)
             quantiles.set_xlabel("Normal quantile")
             quantiles.set_ylabel("Residual (SD)")
-            kit.points(spread, fitted, residuals, markersize=3, color=INK)
+            size = unit * model.wide.size
+            alike = np.round(np.array([fitted, residuals]) / size, 9)
+            alike, n = np.unique(alike, axis=1, return_counts=True)
+            for many in np.unique(n):
+                x, y = size * alike[:, n == many]
+                kit.points(spread, x, y, markersize=3 * many**0.5, color=INK)
             spread.axhline(0.0, color=ACCENT, linewidth=1.0)
-            spread.set_xlabel(_title_fitted(analysis)).set_label(SAID)
+            spread.set_xlabel(_title_fitted(analysis.shown)).set_label(SAID)
             spread.set_ylabel("Residual")
             for ax in (quantiles, spread):
                 kit.grid(ax)
@@ -463,7 +475,12 @@ def residuals_figure(results: StudyAnalyses, name: str = "residuals") -> ReportF
                 title.set_label(SAID)
     label = "Residuals of the declared outcomes"
     figure.set_label(label)
-    return ReportFigure(name, figure, label, RESIDUALS_READ)
+    caption, shares = [RESIDUALS_READ], [each for each, _ in shown if each.shown is not each]
+    if shares:
+        caption.append(SHARES_READ)
+    if any(model.name == TRIALS_LOGISTIC for each in shares for model in each.beside):
+        caption.append(BY_TRIALS)
+    return ReportFigure(name, figure, label, " ".join(caption))
 
 
 def _title_fitted(analysis: Analysis) -> str:

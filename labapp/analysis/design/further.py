@@ -24,13 +24,7 @@ import scipy
 
 from labapp.analysis.design import anova
 from labapp.analysis.design.anova import Comparison, Estimate, Variance
-from labapp.analysis.design.layout import (
-    Floats,
-    Whole,
-    cell_codes,
-    cell_weights,
-    term_name,
-)
+from labapp.analysis.design.layout import Floats, Whole, cell_codes, cell_weights, term_name
 from labapp.analysis.inference import (
     FEW,
     GREATER,
@@ -157,11 +151,7 @@ def _bayes(data: Data) -> Iterator[Statistic]:
 
 
 def trimmed_contrast(
-    values: Floats,
-    within: Floats,
-    groups: Whole,
-    between: Floats,
-    direction: Direction = TWO_SIDED,
+    values: Floats, within: Floats, groups: Whole, between: Floats, direction: Direction = TWO_SIDED
 ) -> Statistic:
     """The test of a weighted sum of 20 % trimmed means.
 
@@ -283,8 +273,8 @@ def _permutation(
         LESS: (np.count_nonzero(every <= observed + near) + drawn) / (len(every) + drawn),
     }
     p = tails.get(direction, min(1.0, 2 * min(tails.values())))
-    how = "permutations drawn at random, seed"
-    why = f"{len(every):,} {how} {SEED}" if drawn else f"all {len(every):,} permutations"
+    how = f"permutations drawn at random, seed {SEED}"
+    why = f"{len(every):,} {how}" if drawn else f"all {len(every):,} permutations"
     if direction not in tails:
         why += f"; {TAILS}"
     return outcome(PERMUTED, observed, None, p, why=why)

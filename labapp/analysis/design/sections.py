@@ -864,7 +864,7 @@ def _interval(row: Statistic) -> str:
 def tex(studies: Iterable[StudyAnalyses]) -> str:
     """Tables for LaTeX, each a `table` with `booktabs`."""
     parts = [
-        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses according to the design.",
+        "% Needs \\usepackage{booktabs}. Made by labapp from the analyses according to the design."
     ]
     number = 0
     for results in studies:

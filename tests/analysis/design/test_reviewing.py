@@ -15,7 +15,8 @@ from scipy import stats
 from labapp.analysis import Tables
 from labapp.analysis.analyze import _translation
 from labapp.analysis.columns import table_columns
-from labapp.analysis.declared import with_declared
+from labapp.analysis.declared import Declaration, with_declared
+from labapp.analysis.design.analyses import Analysis, StudyAnalyses, _analysis
 from labapp.analysis.design.contents import REPORT, residuals_figure
 from labapp.analysis.design.reviewing import (
     ANSWERS,
@@ -25,13 +26,13 @@ from labapp.analysis.design.reviewing import (
     WITHOUT,
 )
 from labapp.analysis.design.sections import deciding_tests
-from labapp.analysis.design.sources import MANIPULATION, SECONDARY
+from labapp.analysis.design.sources import MANIPULATION, PRIMARY, SECONDARY, Outcome
 from labapp.analysis.design.summing_up import UNCORRECTED, summary
 from labapp.analysis.statistic import Statistic, select
 from labapp.analysis.tables import build_frame
 from labapp.analysis.task_report import ReportedStudy
 from labapp.base.report.page import speaking
-from tests.analysis.design import studies
+from tests.analysis.design import frames, studies
 
 DECLARED: dict[str, Any] = {
     "design": {"between": {"hint": ["with", "without"]}, "within": ["model"]},
@@ -212,6 +213,30 @@ def test_residuals_of_every_declared_outcome_are_drawn() -> None:
     levels = model.wide.values.mean(axis=1, keepdims=True)
     middle = np.repeat(levels - levels.mean(), model.wide.values.shape[1], axis=1).ravel()
     assert np.corrcoef(values - model.fitted(), model.residuals() + middle)[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("unit", ["0-1", "s"])
+def test_residuals_of_shares_are_in_percent_and_equal_ones_are_seen(unit: str) -> None:
+    frame = frames.frame("a", 24, 1)
+    value = (frame["value"].rank() % 4).to_numpy() / 3
+    outcome = Outcome(
+        "rate", "share", unit, "seen", PRIMARY, frames.layout("a"), frame.assign(value=value)
+    )
+    made = _analysis(outcome, Declaration(study="own"), 1, by_trials=False)
+    assert isinstance(made, Analysis)
+    drawn = residuals_figure(StudyAnalyses("own", Declaration(study="own"), [made]))
+    assert drawn is not None
+    assert ("Shares have few different values" in drawn.caption) == (unit == "0-1")
+    assert "logistic" not in drawn.caption, "there are no trials"
+    _, spread = (ax for ax in drawn.figure.axes if ax.get_visible())
+    clouds = [line for line in spread.lines if line.get_marker() == "o"]
+    n = [len(cloud.get_xdata()) * round((cloud.get_markersize() / 3) ** 2) for cloud in clouds]
+    assert sum(n) == len(frame), "as many as there are values"
+    assert len(clouds) > 1
+    assert made.complete is not None
+    times = 100 if unit == "0-1" else 1
+    drawn_x = {round(x, 6) for cloud in clouds for x in cloud.get_xdata()}
+    assert drawn_x == {round(times * x, 6) for x in made.complete.fitted()}
 
 
 def test_the_page_says_it_in_german() -> None:

@@ -373,7 +373,7 @@ def test_where_dials_cannot_be_named_nobody_thinks_of_names(
         raise AssertionError("asked for names")
 
     monkeypatch.setattr(LearningStrategy, "meanings", never)
-    closed = play(tmp_path, "closed", labels="fixed")
+    closed = play(tmp_path, "closed", labels="fixed", stages="trials: 2")
     assert not edits(closed)
     assert told(closed) == told(named), "the same movements, in the same order, and all else"
 
