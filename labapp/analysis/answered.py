@@ -203,7 +203,7 @@ def with_replicates(
 
 
 def study_document(record: Record) -> Mapping[str, Any]:
-    """A session's copy of its study file as it stands there; empty if there is none, or none
+    """A session's copy of its study file as it is there; empty if there is none, or none
     that can be read: what a session needs of it to be analysed stands in its journal."""
     below = record.tree.below(STUDY)
     for name in study_files_of(below.names()):

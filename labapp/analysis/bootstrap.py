@@ -26,7 +26,7 @@ NORMAL = 1.959963984540054
 def weights(size: int, draws: int = DRAWS, seed: int = SEED) -> Float64:
     """How often each of `size` is drawn: float64, shape (draws, size); every row adds up to size.
 
-    Of fewer than two nothing can be drawn anew: shape (0, size).
+    Of fewer than two nothing can be resampled: shape (0, size).
     """
     if size < 2:
         return np.empty((0, size))

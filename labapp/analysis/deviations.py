@@ -108,7 +108,7 @@ MEANINGS = {
 class Deviation:
     """kind: one of MEANINGS; session_s: session time (pauses included); duration_s: how long it
     lasted, or how much sound was lost, None if that has no meaning or no end was recorded; seq:
-    of its event, None if none tells of it."""
+    of its event, None if no event says it."""
 
     kind: str
     session_s: float

@@ -197,7 +197,7 @@ def _rows(
     axis: Callable[[Axes], None],
     caption: str,
 ) -> Html:
-    """A panel for each thing that was asked about, in it one row per item. draw: what stands in a
+    """A panel for each thing that was asked about, in it one row per item. draw: what is shown in a
     row; axis: set the axis of a panel."""
     import matplotlib as mpl  # slow to load
 

@@ -102,7 +102,7 @@ class LabappError(Exception):
     what : what happened, as one sentence.
     safe : what is safe (usually the data recorded so far); None means that nothing was changed.
     todo : what to do next.
-    faults : the mistakes in files that it tells of, if it does.
+    faults : the mistakes in files that it reports, if any.
     """
 
     code: ClassVar[int] = NOT_DONE
@@ -335,5 +335,5 @@ class ExportExists(BundleError):
 
 
 def faults_of(error: LabappError) -> tuple[Fault, ...]:
-    """The mistakes that an error tells of; itself as one if it names no file."""
+    """The mistakes that an error reports; the error itself as one if it names no file."""
     return error.faults or (Fault("", 0, "", error.what.rstrip("."), error.todo),)

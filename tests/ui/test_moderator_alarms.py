@@ -269,10 +269,10 @@ def test_no_two_alarms_say_the_same(sounding: Sounding) -> None:
 def test_every_alarm_says_what_to_do() -> None:
     """In a line of its own words, or in those that its detail always has."""
     known = alarms.RAISED.keys() | alarms.SOUND | {"device", "gap", "close", "screen"}
-    assert known - alarms.TODO.keys() == {
+    assert known - alarms.ADVICE.keys() == {
         *("audio_clipping", "close", "consent_not_stored", "network_drive", "quota_full")
     }, "the words of these say it"
-    assert alarms.TODO.keys() <= known
+    assert alarms.ADVICE.keys() <= known
 
 
 def event_of(raised: AlarmRaised | AlarmCleared, seq: int = 1) -> Event:

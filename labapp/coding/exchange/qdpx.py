@@ -99,7 +99,7 @@ def _silence(out: IO[bytes], frames: int) -> None:
 @dataclass(frozen=True, slots=True)
 class _Words:
     """What was said on a sheet, as one text. text: a line a unit, behind who speaks; places: where
-    the words of each unit stand in it, in characters."""
+    the words of each unit begin and end in it, in characters."""
 
     text: str
     places: tuple[tuple[int, int], ...]

@@ -309,7 +309,7 @@ class SoundIn:
     # --- the words beside -------------------------------------------------------------------------
 
     def _standing(self, text: str, noted: Noted | None) -> list[_Spoken] | None:
-        """Where the words of units stand in the text beside; None if nothing says it."""
+        """Where the words of units are in the text file; None if nothing says it."""
         stamp = self._stamp
         plain = text.replace("\r\n", "\n")
         if stamp is None or noted is None or checksum(plain) != noted.sha256:

@@ -63,7 +63,7 @@ def counts(concepts: int) -> tuple[int, int]:
 
 
 def row_of(state: Sequence[int], rows: int) -> int:
-    """Where a state stands in a table of so many rows. Raises ValueError if it has only single
+    """The row of a state in a table of so many rows. Raises ValueError if it has only single
     changes, and the state has several."""
     if rows == 3 ** len(state):
         return place(state)

@@ -268,7 +268,7 @@ class Recorder:
         self._stream = None
         self._next_try = time.monotonic() + RETRY_S
         known, self._problem = self._problem, Message("microphone_lost", reason=reason)
-        self._level = self._snapshot()  # before it is told, for those who look then
+        self._level = self._snapshot()  # before listeners hear of it: they may look at it
         if not known:
             self._track.emit(
                 AudioDeviceLost(self.device.label, str(reason), encode_message(reason))

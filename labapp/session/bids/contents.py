@@ -146,7 +146,7 @@ class BundleTarget(Protocol):
 def deidentify_record(
     record: Record, instruments: Mapping[str, Instrument], private: Path
 ) -> Record:
-    """The record with its journal reduced, its dates moved and its rows chained anew.
+    """The record with its journal reduced, its dates moved and its rows chained again.
 
     instruments: the session's, by id; private: where the lab keeps by how many days the dates of a
     participant are moved. Raises BundleError, DataFolderError.
@@ -794,7 +794,7 @@ KEPT_ENVIRONMENT = frozenset({"labapp", "python", "system", "libraries", "plugin
 
 
 def redact(rows: Sequence[Row], instruments: Mapping[str, Instrument], days: int = 0) -> list[Row]:
-    """The rows of a de-identified journal, marked if they were reduced, chained anew.
+    """The rows of a de-identified journal, marked if they were reduced, chained again.
 
     instruments: the session's, by id; days: by which its dates are moved back. Raises BundleError
     for a date that is none.

@@ -566,7 +566,7 @@ TOLD = 5
 
 
 def not_compared(facts: Mapping[str, Any]) -> str:
-    """Why the tables of a bundle cannot be made anew here, as a note; empty if they can be.
+    """Why the tables of a bundle cannot be made again here, as a note; empty if they can be.
 
     facts: what its manifest says besides the files.
     """
@@ -668,7 +668,7 @@ class RebuildComparison:
     problems: list[str] = field(default_factory=list)
 
     def text(self, name: str, largest: int = 0) -> str:
-        """A file that is there; empty if none is, which is told when it is compared. Raises
+        """A file that is there; empty if none is, which the comparison reports. Raises
         RecordError for one that is larger than documents are, and than `largest` bytes."""
         if not self.tree.has(name):
             return ""

@@ -150,7 +150,7 @@ class SoundBar(QWidget):
                 announce(self, self._problem)
         length, note = self._length(at_s), " ".join(filter(None, (now.note, self._problem)))
         shown = now.playing, now.can_play, length, note
-        if shown != self._shown:  # a screen reader is told of each change, also of none
+        if shown != self._shown:  # a screen reader hears of each change, also of none
             self._shown = shown
             self.button.setText(words("sound_pause") if now.playing else words("sound_play"))
             self.button.setEnabled(now.playing or now.can_play)

@@ -629,7 +629,7 @@ def write_correlations(result: Correlations, names: Sequence[str], out: Path) ->
     """Write correlations of factors, called `names`, into a folder made by `new_folder`.
 
     correlations.json as `Correlations.to_json`; correlations.csv one line per factor, with what it
-    tells of the label and its correlations; a heat map as SVG and PNG. Raises MetricError: the disk
+    reports the label and its correlations; a heat map as SVG and PNG. Raises MetricError: the disk
     refuses.
     """
     from labapp.models.metrics.evaluation import figures

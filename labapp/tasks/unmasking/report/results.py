@@ -4,7 +4,7 @@ Each frame is named for what the paper shows it in. Shares are from 0 to 1, time
 percent of the pixels shown, methods by their ids (`Group.methods` has their names). `low` and
 `high` are the ends of a 95 % interval. Of what people do it is a percentile bootstrap over
 participants, each of whom is drawn with all that they did; of what the model does it is over
-images, since no participant was asked. They are NaN if nothing can be drawn anew: of a single
+images, since no participant was asked. They are NaN if nothing can be resampled: of a single
 participant or image. Where a number has no value, it is NaN too and its n is 0.
 """
 

@@ -87,7 +87,7 @@ AUDIO_STATES: dict[str, tuple[Severity, str, str]] = {
     "gated": ("warn", N_("alarm.gated"), N_("alarm.gated_why")),
     "clipping": ("warn", N_("alarm.clipping"), N_("alarm.clipping_why")),
 }
-TODO: dict[str, str] = N_all(
+ADVICE: dict[str, str] = N_all(
     "alarm.todo",
     *("journal_stalled", "sound_disk_low", "sound_write_failed"),
     *("disk_low", "microphone_failed", "lsl_failed", "remote_failed"),
@@ -126,7 +126,7 @@ class Alarm:
     def sentence(self) -> str:
         """What happened, and what to do."""
         what = ": ".join(part for part in (self.text, self.detail) if part)
-        todo = TODO.get(self.key.split()[0])
+        todo = ADVICE.get(self.key.split()[0])
         if todo is None:
             return what
         return f"{what}{'' if what.endswith(('.', '!', '?')) else '.'} {tr(todo)}"

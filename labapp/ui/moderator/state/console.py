@@ -66,8 +66,8 @@ class Fold:
     """Made by a console for the parts of a task; `PartWords.fold` names it."""
 
     def apply(self, event: Event, work: WorkTime) -> bool:
-        """Take in an event, at whose working time `work` stands; True if what stands beside the
-        mirror is to be drawn anew now, and not with the next change on the participant's screen."""
+        """Take in an event, after which the working time is `work`; True if what is shown beside
+        the mirror is to be drawn again now, and not with the participant's next change."""
         raise NotImplementedError
 
 
