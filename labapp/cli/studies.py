@@ -265,18 +265,23 @@ def studies_preview(
             f"There is no screen to show the preview on ({display.why}).",
             todo="Write the screens to a folder with --out.",
         )
-    with preview.open_preview(loaded, whose, condition) as opened:
-        if (problem := opened.course.problem) is not None:
-            say(
-                f"Some of the screens that appear within parts are missing: {problem.what}",
-                err=True,
-            )
-        if out is not None:
-            with progress_bar("drawing screens"):
-                paths = preview.write_pictures(opened, out)
-            say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
+    before: preview.Reopened | None = None
+    while True:
+        with preview.open_preview(loaded, whose, condition) as opened:
+            if (problem := opened.course.problem) is not None:
+                say(
+                    f"Some of the screens that appear within parts are missing: {problem.what}",
+                    err=True,
+                )
+            if out is not None:
+                with progress_bar("drawing screens"):
+                    paths = preview.write_pictures(opened, out)
+                say(f"{len(paths) - 1} screens and a contact sheet: {paths[-1]}")
+                return
+            before = preview.run_preview(opened, lambda: load(study, language), before)
+        if before is None:
             return
-        preview.run_preview(opened)
+        loaded = before.loaded
 
 
 @studies_app.command("schema")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QImage, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -50,7 +50,7 @@ from labapp.study.loading import LoadedStudy
 from labapp.study.plugins.part import PlannedPart
 from labapp.ui import theme, timers
 from labapp.ui.fitting import Fitted
-from labapp.ui.language import N_, tr
+from labapp.ui.language import N_, in_words, tr
 from labapp.ui.moderator import bits, wording
 from labapp.ui.moderator.mirror import ScreenMirror
 from labapp.ui.moderator.wording import words_of
@@ -396,22 +396,50 @@ def contact_sheet(images: Sequence[tuple[QImage, str]]) -> QImage:
 
 SIDE, LEAST = 300, 220
 """Width of the list of screens, and its least one, in logical pixels."""
-SIGNAL_MS = 200
+SIGNAL_MS, LOOK_MS = 200, 1000
+LINES = 4
+"""Of an error beside the screens; the tool tip has all of it."""
 SCREEN = Qt.ItemDataRole.UserRole
+
+
+@dataclass(frozen=True)
+class Reopened:
+    """What the next preview shows after the study's files have changed: the study as it is now, at
+    this part and page, in a window of this geometry."""
+
+    loaded: LoadedStudy
+    part: str
+    page: int
+    geometry: QByteArray
+
+
+def _stamp(loaded: LoadedStudy) -> list[tuple[int, int] | None]:
+    """When the files of a study were last written, and how long they are."""
+    stamps: list[tuple[int, int] | None] = []
+    for path in (loaded.path, *loaded.places.values()):
+        try:
+            stat = path.stat()
+        except OSError:
+            stamps.append(None)
+        else:
+            stamps.append((stat.st_mtime_ns, stat.st_size))
+    return stamps
 
 
 class PreviewWindow(Fitted, QWidget):
     """The participant's window, and beside it the list of screens: any can be chosen. Below a part
-    stands what comes up inside of it, which is only looked at.
+    is what comes up inside of it, which is only looked at.
 
-    closed(): the person closed it, and the preview is over.
+    reread: reads the study again, if its files can change.
+    closed(): the preview is over; `reopened` says what is shown instead, if anything.
     """
 
     closed = Signal()
 
-    def __init__(self, preview: Preview) -> None:
+    def __init__(self, preview: Preview, reread: Callable[[], LoadedStudy] | None = None) -> None:
         super().__init__()
-        self._preview = preview
+        self._preview, self._reread = preview, reread
+        self.reopened: Reopened | None = None
         self.setWindowTitle(tr("preview.title", study=preview.opened.loaded.study.title))
         self.setProperty("role", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -441,11 +469,18 @@ class PreviewWindow(Fitted, QWidget):
         self.screens.itemCollapsed.connect(self._show_ways)
         buttons = bits.fill(QHBoxLayout(), self.back, self.following)
         self.told = bits.label("", "secondary", wrap=True)
+        self.problem = bits.label("", "secondary", wrap=True)
+        self.problem.hide()
+        self.reopen = Button(tr("preview.reopen"), pressed=self._reopen)
+        self.reopen.hide()
+        self._stamp = _stamp(preview.opened.loaded)
+        if reread is not None:
+            timers.make_repeating_timer(self, self._look, LOOK_MS).start()
         side = QWidget()
         side.setMinimumWidth(LEAST)
         column = bits.column(side, theme.SPACE_M, theme.SPACE_M)
         safe = bits.label(tr("preview.safe"), "secondary", wrap=True)
-        bits.fill(column, safe, (self.screens, 1), self.told, buttons)
+        bits.fill(column, safe, (self.screens, 1), self.told, self.problem, self.reopen, buttons)
         self._still: ScreenMirror | None = None
         # On a small display the window has its least size all the same, and is scrolled.
         self.tried = QScrollArea()
@@ -472,10 +507,15 @@ class PreviewWindow(Fitted, QWidget):
         row.setData(0, SCREEN, screen)
         return row
 
-    def open(self) -> None:
-        """Show it, as large as a participant's window with the list beside it, where there is
-        room."""
+    def open(self, before: Reopened | None = None) -> None:
+        """Show it, as large as a participant's window with the list beside it, if there is room; or
+        as the preview before was shown."""
         self.resize(SIDE + WINDOWED[0], WINDOWED[1])
+        if before is not None:
+            self.restoreGeometry(before.geometry)
+            same = [p for p in self._preview.places if p.part.id == before.part]
+            if same:
+                self.choose(same[min(before.page, len(same) - 1)])
         self.show()
         self.screens.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -540,21 +580,51 @@ class PreviewWindow(Fitted, QWidget):
         if place is not None and isinstance(self.chosen, PreviewScreen) and place != self.chosen:
             self.choose(place)
 
+    def _look(self) -> None:
+        """Offer to show the study as it is now, if one of its files has changed."""
+        stamp = _stamp(self._preview.opened.loaded)
+        if stamp != self._stamp:
+            self._stamp = stamp
+            self.problem.setText(tr("preview.changed"))
+            self.problem.show()
+            self.reopen.show()
+
+    def _reopen(self) -> None:
+        assert self._reread is not None
+        try:
+            loaded = self._reread()
+        except LabappError as error:
+            lines = in_words(error).splitlines()
+            self.problem.setText("\n".join((*lines[:LINES], *("…" for _ in lines[LINES:][:1]))))
+            self.problem.setToolTip("\n".join(lines))
+            return
+        chosen = self.chosen
+        page = chosen.moment.page if isinstance(chosen, Still) else chosen.page
+        part = "" if chosen.part is None else chosen.part.id
+        self.reopened = Reopened(loaded, part, page, self.saveGeometry())
+        self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         self._end_still()
         super().closeEvent(event)
         self.closed.emit()
 
 
-def run_preview(preview: Preview) -> None:
-    """Show a preview until its window is closed, or the program is asked to end."""
+def run_preview(
+    preview: Preview,
+    reread: Callable[[], LoadedStudy] | None = None,
+    before: Reopened | None = None,
+) -> Reopened | None:
+    """Show a preview until its window is closed, or the program is asked to end. What is to be
+    shown instead, if the person asked for the study as it is now."""
     app = QApplication.instance()
     assert app is not None
-    window = PreviewWindow(preview)
+    window = PreviewWindow(preview, reread)
     window.closed.connect(app.quit)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: window.close())
     # Python runs its signal handlers only when the event loop calls into Python.
     timers.make_repeating_timer(window, lambda: None, SIGNAL_MS).start()
-    window.open()
+    window.open(before)
     app.exec()
+    return window.reopened

@@ -400,6 +400,37 @@ def test_closing_the_list_ends_the_preview(window: PreviewWindow, qtbot: QtBot) 
         window.close()
 
 
+def test_a_changed_file_is_noticed_and_shown_at_the_same_page(tmp_path: Path, qtbot: QtBot) -> None:
+    study = tmp_path / "own" / "own.yaml"
+    result = CliRunner().invoke(app, ["studies", "new", "own", "--out", str(study.parent)])
+    assert result.exit_code == 0, result.output
+    reread = partial(load, study)
+    with open_preview(reread(), None, None) as preview:
+        window = PreviewWindow(preview, reread)
+        qtbot.addWidget(window)
+        window.open()
+        window.choose(preview.places[1])
+        assert not window.reopen.isVisible()
+        text = study.read_text()
+        study.write_text(f"{text}nonsense: 1\n")
+        qtbot.waitUntil(window.reopen.isVisible)
+        window.reopen.click()
+        assert "nonsense" in window.problem.text()
+        assert window.isVisible(), "a mistake in the file ends no preview"
+        study.write_text(text.replace("title: ", "title: Another ", 1))
+        with qtbot.waitSignal(window.closed):
+            window.reopen.click()
+        before = window.reopened
+        assert before is not None
+        assert before.loaded.study.title.startswith("Another ")
+    with open_preview(before.loaded, None, None) as preview:
+        window = PreviewWindow(preview, reread)
+        qtbot.addWidget(window)
+        window.open(before)
+        assert window.chosen == preview.places[1]
+        assert "Another " in window.windowTitle()
+
+
 def test_behind_the_last_screen_any_can_be_chosen_again(
     window: PreviewWindow, shown_preview: Preview, qtbot: QtBot
 ) -> None:
