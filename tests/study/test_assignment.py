@@ -239,7 +239,7 @@ def test_unequal_cells_are_filled_in_their_proportion(assign: str) -> None:
                 assert abs(cells[cell] - number * size / 48) < 1.5
     assert cells == rule.sizes
     if assign == "slots":
-        with pytest.raises(StudyFull, match="10 of 10 or 14 of 14"):
+        with pytest.raises(StudyFull, match=r"all places of each condition \(10, 14\)"):
             rule.draw(held, 3, "s", "P49")
         replaced = next(iter(held))
         del held[replaced]
