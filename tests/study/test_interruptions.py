@@ -155,7 +155,7 @@ def test_the_declaration_says_what_comes_between_rounds_and_when(
     loaded = loading.load(write(tmp_path / "study", where))
     (own,) = Declared.model_validate(loaded.study.declared).interrupts
     assert (own.each, own.asked, own.when) == ("scene", ("nasa-tlx",), words)
-    for language, begin in (("en", "Between the rounds of scene"), ("de", "Zwischen den Runden")):
+    for language, begin in (("en", "There was one round per scene"), ("de", "Zwischen den Runden")):
         with speaking(german_for_nobody() if language == "de" else None):
             told = sentence("methods.interrupts", each="scene", asked=["TLX"], when=own.when)
         assert told.startswith(begin)
