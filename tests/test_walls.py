@@ -22,7 +22,7 @@ PACKAGE = ROOT / "labapp"
 HEAVY = (
     "torch", "PySide6", "pandas", "matplotlib", "scipy", "sounddevice", "pyarrow", "pyqtgraph",
     "sklearn", "PIL", "dask", "distributed", "statsmodels", "importlib.metadata",
-    "jinja2", "multiprocessing", "scipy.stats", "scipy.optimize",
+    "jinja2", "multiprocessing", "scipy.stats", "scipy.optimize", "filelock", "logging",
 )  # fmt: skip
 
 

@@ -112,7 +112,9 @@ def make_above(path: Path) -> None:
 def remove_unused() -> None:
     """Remove the folders that this process made and in which nothing was written, such as the data
     folder of a session that was refused. Locks that nobody holds are removed with them."""
-    from filelock import FileLock
+    if not _made:
+        return
+    from filelock import FileLock  # most commands make no folder and need not import it
 
     while _made:
         folder = _made.pop()
