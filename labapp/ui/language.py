@@ -177,7 +177,8 @@ def translate_message(text: str) -> str:
 def in_words(error: LabappError) -> str:
     """What happened, what is safe, and what to do."""
     parts = (error.what, error.safe, error.todo)
-    return " ".join(translate_message(part) for part in parts if part)
+    apart = "\n" if "\n" in error.what else " "  # a list of mistakes ends without a full stop
+    return apart.join(translate_message(part) for part in parts if part)
 
 
 def _translate_value(value: object) -> str:

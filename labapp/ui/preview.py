@@ -397,8 +397,8 @@ def contact_sheet(images: Sequence[tuple[QImage, str]]) -> QImage:
 SIDE, LEAST = 300, 220
 """Width of the list of screens, and its least one, in logical pixels."""
 SIGNAL_MS, LOOK_MS = 200, 1000
-LINES = 4
-"""Of an error beside the screens; the tool tip has all of it."""
+PROBLEM = 120
+"""Height of an error beside the screens, in logical pixels; a longer one is scrolled."""
 SCREEN = Qt.ItemDataRole.UserRole
 
 
@@ -470,7 +470,9 @@ class PreviewWindow(Fitted, QWidget):
         buttons = bits.fill(QHBoxLayout(), self.back, self.following)
         self.told = bits.label("", "secondary", wrap=True)
         self.problem = bits.label("", "secondary", wrap=True)
-        self.problem.hide()
+        self._problem_area = bits.Scrolling(self.problem)
+        self._problem_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._problem_area.hide()
         self.reopen = Button(tr("preview.reopen"), pressed=self._reopen)
         self.reopen.hide()
         self._stamp = _stamp(preview.opened.loaded)
@@ -480,7 +482,9 @@ class PreviewWindow(Fitted, QWidget):
         side.setMinimumWidth(LEAST)
         column = bits.column(side, theme.SPACE_M, theme.SPACE_M)
         safe = bits.label(tr("preview.safe"), "secondary", wrap=True)
-        bits.fill(column, safe, (self.screens, 1), self.told, self.problem, self.reopen, buttons)
+        bits.fill(
+            column, safe, (self.screens, 1), self.told, self._problem_area, self.reopen, buttons
+        )
         self._still: ScreenMirror | None = None
         # On a small display the window has its least size all the same, and is scrolled.
         self.tried = QScrollArea()
@@ -585,18 +589,23 @@ class PreviewWindow(Fitted, QWidget):
         stamp = _stamp(self._preview.opened.loaded)
         if stamp != self._stamp:
             self._stamp = stamp
-            self.problem.setText(tr("preview.changed"))
-            self.problem.show()
+            self._say(tr("preview.changed"))
             self.reopen.show()
+
+    def _say(self, words: str) -> None:
+        """Put words above the button; long ones are scrolled."""
+        self.problem.setText(words)
+        bar = self._problem_area.verticalScrollBar().sizeHint().width()
+        needed = self.problem.heightForWidth(self.screens.width() - bar)
+        self._problem_area.setFixedHeight(min(needed, PROBLEM))
+        self._problem_area.show()
 
     def _reopen(self) -> None:
         assert self._reread is not None
         try:
             loaded = self._reread()
         except LabappError as error:
-            lines = in_words(error).splitlines()
-            self.problem.setText("\n".join((*lines[:LINES], *("…" for _ in lines[LINES:][:1]))))
-            self.problem.setToolTip("\n".join(lines))
+            self._say(in_words(error))
             return
         chosen = self.chosen
         page = chosen.moment.page if isinstance(chosen, Still) else chosen.page

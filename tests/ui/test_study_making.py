@@ -417,6 +417,13 @@ def test_a_changed_file_is_noticed_and_shown_at_the_same_page(tmp_path: Path, qt
         window.reopen.click()
         assert "nonsense" in window.problem.text()
         assert window.isVisible(), "a mistake in the file ends no preview"
+        room = window.screens.height()
+        study.write_text(text + "".join(f"nonsense_{n}: 1\n" for n in range(40)))
+        window.reopen.click()
+        *_, last, _, todo = window.problem.text().splitlines()
+        assert "nonsense_39" in last
+        assert todo.startswith("Correct these lines")
+        assert window.screens.height() >= room - 40, "many mistakes leave the list its room"
         study.write_text(text.replace("title: ", "title: Another ", 1))
         with qtbot.waitSignal(window.closed):
             window.reopen.click()
